@@ -1,0 +1,28 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "Core",
+    products: [
+        .library(name: "Core", targets: ["JSON", "Capabilities", "Settings", "Registry"]),
+        .library(name: "CoreTesting", targets: ["CoreTesting"]),
+    ],
+    targets: [
+        .target(name: "JSON"),
+        .target(name: "Capabilities", dependencies: ["JSON"]),
+        .target(name: "Settings", dependencies: ["Capabilities", "JSON"]),
+        .target(name: "Registry", dependencies: ["Capabilities", "JSON", "Settings"]),
+        .target(name: "CoreTesting", dependencies: ["Capabilities", "JSON", "Registry", "Settings"]),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+        .testTarget(name: "CapabilitiesTests", dependencies: ["Capabilities", "JSON"]),
+        .testTarget(name: "SettingsTests", dependencies: ["Capabilities", "JSON", "Settings"]),
+        .testTarget(name: "RegistryTests", dependencies: ["Capabilities", "CoreTesting", "JSON", "Registry", "Settings"]),
+    ]
+)
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    ]
+}

@@ -1,0 +1,108 @@
+/// Asks the person. A terminal asks for real; a headless run answers only from what it was given.
+public protocol Interaction: Sendable {
+    /// Whether somebody is there to answer.
+    var canAsk: Bool { get }
+    /// Waits for the answer to a question.
+    ///
+    /// - Throws: `InteractionError` when nobody can answer, or the person declined to.
+    func answer(_ question: Question) async throws -> Answer
+}
+
+/// Something that only a person can decide or know.
+public struct Question: Sendable {
+    /// A stable dotted id (`auth.passphrase`), by which a headless run can be given the answer beforehand.
+    public let id: String
+    /// What is asked, as a person reads it.
+    public let prompt: String
+    public let kind: Kind
+
+    public enum Kind: Sendable {
+        case text(default: String?)
+        case secret
+        case choice([String])
+        case confirm
+    }
+
+    public init(_ id: String, _ prompt: String, _ kind: Kind) {
+        self.id = id
+        self.prompt = prompt
+        self.kind = kind
+    }
+}
+
+/// What the person said, in the form that the question asked for.
+public enum Answer: Sendable {
+    case text(String)
+    case secret(Secret)
+    case choice(Int)
+    case confirm(Bool)
+}
+
+extension Interaction {
+    /// A line of text; an empty one is the default, where there is one.
+    public func text(_ id: String, _ prompt: String, default standard: String? = nil) async throws -> String {
+        guard case .text(let text) = try await answer(Question(id, prompt, .text(default: standard))) else {
+            throw InteractionError.wrongKind(id)
+        }
+        return text
+    }
+
+    /// A secret, never echoed.
+    public func secret(_ id: String, _ prompt: String) async throws -> Secret {
+        guard case .secret(let secret) = try await answer(Question(id, prompt, .secret)) else {
+            throw InteractionError.wrongKind(id)
+        }
+        return secret
+    }
+
+    /// The index of the option that was chosen.
+    public func choice(_ id: String, _ prompt: String, among options: [String]) async throws -> Int {
+        guard case .choice(let index) = try await answer(Question(id, prompt, .choice(options))),
+            options.indices.contains(index)
+        else { throw InteractionError.wrongKind(id) }
+        return index
+    }
+
+    /// A yes or no; only a clear yes is one.
+    public func confirm(_ id: String, _ prompt: String) async throws -> Bool {
+        guard case .confirm(let yes) = try await answer(Question(id, prompt, .confirm)) else {
+            throw InteractionError.wrongKind(id)
+        }
+        return yes
+    }
+}
+
+/// Why a question has no answer.
+public enum InteractionError: Failure, Hashable {
+    /// Nobody is there and the answer was not given beforehand.
+    case unanswered(id: String, prompt: String)
+    /// The person declined.
+    case declined(id: String)
+    /// The answer given beforehand does not fit the question.
+    case unfit(id: String, why: String)
+    /// A frontend answered with another kind than was asked.
+    case wrongKind(String)
+
+    public var code: String {
+        switch self {
+        case .unanswered: "interaction.unanswered"
+        case .declined: "interaction.declined"
+        case .unfit: "interaction.unfit-answer"
+        case .wrongKind: "interaction.wrong-kind"
+        }
+    }
+
+    public var exit: ExitCode {
+        if case .unfit = self { .usage } else { .unanswered }
+    }
+
+    public var message: String {
+        switch self {
+        case .unanswered(let id, let prompt):
+            "nobody is there to answer '\(prompt)'; run it on a terminal, or give the answer '\(id)' beforehand"
+        case .declined(let id): "the question '\(id)' was answered with no, so nothing was done"
+        case .unfit(let id, let why): "the answer given for '\(id)' \(why)"
+        case .wrongKind(let id): "the frontend answered '\(id)' in another form than was asked"
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import JSON
+
+/// How far a long operation has come.
+public struct Progress: Record, Hashable {
+    /// What is being done now, such as `copying model.gguf`.
+    public var activity: String
+    public var completed: Int?
+    public var total: Int?
+
+    public init(_ activity: String, completed: Int? = nil, of total: Int? = nil) {
+        self.activity = activity
+        self.completed = completed
+        self.total = total
+    }
+
+    /// From 0 to 1, where both numbers are known.
+    public var fraction: Double? {
+        guard let completed, let total, total > 0 else { return nil }
+        return min(1, max(0, Double(completed) / Double(total)))
+    }
+
+    public static let fields: [Field<Progress>] = [
+        Field("activity", "What is being done") { $0.activity },
+        Field("completed", "How much is done") { $0.completed },
+        Field("total", "How much there is") { $0.total },
+    ]
+}

@@ -1,0 +1,40 @@
+/// The secrets that stand in the environment. Nothing is ever written there.
+public struct EnvironmentSecretStore: SecretStore {
+    private let environment: [String: String]
+
+    public init(environment: [String: String]) {
+        self.environment = environment
+    }
+
+    public func secret(named name: SecretName) async -> Secret? {
+        environment[name.environmentVariable].flatMap { $0.isEmpty ? nil : Secret($0) }
+    }
+
+    public func store(_ secret: Secret, named name: SecretName) async throws {
+        throw SecretStoreError.readOnly(name)
+    }
+
+    public func remove(named name: SecretName) async throws {
+        throw SecretStoreError.readOnly(name)
+    }
+
+    public func names() async -> [SecretName] {
+        environment.keys.filter { $0.hasSuffix("_API_KEY") }.sorted()
+            .map { SecretName($0.dropLast("_API_KEY".count).lowercased()) }
+    }
+}
+
+/// Why a secret could not be kept.
+public enum SecretStoreError: Failure {
+    case readOnly(SecretName)
+
+    public var code: String { "secrets.read-only" }
+    public var exit: ExitCode { .denied }
+    public var message: String {
+        switch self {
+        case .readOnly(let name):
+            "the secret '\(name)' cannot be kept: only the environment is available for secrets; "
+                + "set \(name.environmentVariable) there, or build with the feature Auth"
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/// Keeps secrets by name. Auth's vault is one; the environment is the built-in, read-only one.
+public protocol SecretStore: Sendable {
+    /// The secret of that name, or nil when there is none.
+    func secret(named name: SecretName) async throws -> Secret?
+    /// Keeps a secret under a name, replacing what was there.
+    func store(_ secret: Secret, named name: SecretName) async throws
+    /// Forgets a secret; forgetting what is not there is no error.
+    func remove(named name: SecretName) async throws
+    /// The names that are kept, never the secrets.
+    func names() async throws -> [SecretName]
+}
+
+/// What a secret is called: a provider's name, or a dotted name such as `kamiwaza.pat`.
+public struct SecretName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+    public let text: String
+
+    public init(_ text: String) {
+        self.text = text
+    }
+
+    public init(stringLiteral text: String) {
+        self.init(text)
+    }
+
+    public var description: String { text }
+
+    /// The environment variable that carries it by custom: `openai` is `OPENAI_API_KEY`.
+    public var environmentVariable: String {
+        String(text.map { $0.isLetter || $0.isNumber ? $0 : "_" }).uppercased() + "_API_KEY"
+    }
+}

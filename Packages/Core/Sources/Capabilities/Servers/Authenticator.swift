@@ -1,0 +1,32 @@
+/// Signs requests to servers, and says what to do when one refuses.
+public protocol Authenticator: Sendable {
+    /// Adds the credential for the server to the request, or leaves it alone when there is none.
+    func sign(_ request: inout RequestHead, for server: ServerID) async throws
+    /// Called after a 401; true when a new credential was got and the request may be repeated once.
+    func renew(for server: ServerID) async throws -> Bool
+}
+
+/// The profile or provider that a request is meant for.
+public struct ServerID: Sendable, Hashable, CustomStringConvertible {
+    public let name: String
+
+    public init(_ name: String) {
+        self.name = name
+    }
+
+    public var description: String { name }
+}
+
+/// What of a request is signed.
+public struct RequestHead: Sendable {
+    public var method: String
+    public var url: String
+    /// In the order in which they are sent; a value may be secret.
+    public var headers: [(name: String, value: Secret)]
+
+    public init(method: String, url: String, headers: [(name: String, value: Secret)] = []) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+    }
+}

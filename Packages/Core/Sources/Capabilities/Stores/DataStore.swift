@@ -1,0 +1,17 @@
+/// Data that a feature keeps on this machine, so that people can check, save and restore all of it in one way.
+public protocol DataStore: Sendable {
+    /// A dotted id that begins with the feature's id.
+    var id: String { get }
+    /// What is kept there.
+    var summary: String { get }
+    /// The file or folder it lives in. It need not exist yet.
+    var location: String { get }
+    /// Looks for damage; an empty list means that there is none.
+    func check() async throws -> [String]
+    /// Writes a copy that `restore` takes, while the store may be in use.
+    func backup(to path: String) async throws
+    /// Replaces the data by a copy, after the copy was found sound.
+    func restore(from path: String) async throws
+    /// Gives unused space back; tells how many bytes.
+    func compact() async throws -> ByteCount
+}

@@ -1,0 +1,40 @@
+public import JSON
+
+/// Opens spans around work and gives them to every sink. Without a sink it costs a branch.
+public struct Tracer: Sendable {
+    private let sinks: [any SpanSink]
+    private let now: @Sendable () -> Timestamp
+
+    public init(sinks: [any SpanSink], now: @escaping @Sendable () -> Timestamp) {
+        self.sinks = sinks
+        self.now = now
+    }
+
+    /// Runs the work inside a span whose context the work finds in `TraceContext.current`.
+    public func span<Result: Sendable>(
+        _ name: String, feature: String, attributes: JSONObject = [:], isolation: isolated (any Actor)? = #isolation,
+        _ work: () async throws -> Result
+    ) async rethrows -> Result {
+        if sinks.isEmpty { return try await work() }
+        var generator = SystemRandomNumberGenerator()
+        let outer = TraceContext.current
+        let context = TraceContext(
+            trace: outer?.trace ?? TraceID(using: &generator), span: SpanID(using: &generator),
+            isSampled: outer?.isSampled ?? true)
+        let start = now()
+        func end(_ failure: String?) {
+            let span = Span(
+                name: name, feature: feature, context: context, parent: outer?.span, start: start, end: now(),
+                attributes: attributes, failure: failure)
+            for sink in sinks { sink.record(span) }
+        }
+        do {
+            let result = try await TraceContext.$current.withValue(context, operation: work, isolation: isolation)
+            end(nil)
+            return result
+        } catch {
+            end(AnyFailure(error).code)
+            throw error
+        }
+    }
+}

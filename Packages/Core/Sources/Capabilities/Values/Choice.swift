@@ -1,0 +1,23 @@
+public import JSON
+
+/// An enumeration whose raw values are the words that people type.
+///
+/// ```swift
+/// enum Units: String, Choice { case metric, imperial }
+/// ```
+public protocol Choice: InputValue, OutputValue, CaseIterable, RawRepresentable where RawValue == String {}
+
+extension Choice {
+    public static var schema: Schema { .choice(allCases.map(\.rawValue)) }
+    public var json: JSON { .string(rawValue) }
+    public init(json: JSON) throws(ValueError) {
+        guard let value = json.string.flatMap(Self.init(rawValue:)) else {
+            throw schemaProblem(Self.schema, json)
+        }
+        self = value
+    }
+}
+
+private func schemaProblem(_ schema: Schema, _ json: JSON) -> ValueError {
+    schema.problems(in: json).first ?? ValueError("is not one of the values known here")
+}

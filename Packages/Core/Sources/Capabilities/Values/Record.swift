@@ -1,0 +1,55 @@
+public import JSON
+
+/// A result with named members, declared once.
+///
+/// The fields give the JSON, its schema, the columns of a table and those of a CSV file:
+///
+/// ```swift
+/// struct Reading: Record {
+///     var city: String
+///     var degrees: Double
+///     static let fields: [Field<Reading>] = [
+///         Field("city", "Where it was measured", .name) { $0.city },
+///         Field("degrees", "Temperature in °C") { $0.degrees },
+///     ]
+/// }
+/// ```
+public protocol Record: OutputValue {
+    /// The members, in the order in which they are shown.
+    static var fields: [Field<Self>] { get }
+}
+
+/// One member of a record: its name, its meaning and how to read it.
+public struct Field<Root: Sendable>: Sendable {
+    /// Name, summary, shape and role.
+    public let property: Schema.Property
+    let read: @Sendable (Root) -> JSON
+
+    public init<Value: OutputValue>(
+        _ name: String, _ summary: String, _ role: Schema.Role = .plain, read: @escaping @Sendable (Root) -> Value
+    ) {
+        property = Schema.Property(name, summary, Value.schema, role: role)
+        self.read = { read($0).json }
+    }
+}
+
+extension Record {
+    public static var schema: Schema { .record(fields.map(\.property)) }
+
+    /// The members that have a value; an absent optional is left out.
+    public var json: JSON {
+        var object = JSONObject()
+        for field in Self.fields {
+            let value = field.read(self)
+            if !value.isNull { object.append(field.property.name, value) }
+        }
+        return .object(object)
+    }
+}
+
+/// The result of an action that has nothing to say beyond having been done.
+public struct Nothing: OutputValue {
+    public init() {}
+    public static var schema: Schema { .record([]) }
+    public var json: JSON { .object([:]) }
+}

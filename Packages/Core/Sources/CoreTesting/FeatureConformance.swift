@@ -1,0 +1,70 @@
+public import Registry
+import Settings
+
+/// What every feature must do, whatever it is for. Each package runs it on its own feature:
+///
+/// ```swift
+/// @Test("keeps the rules of every feature") func conforms() async throws {
+///     #expect(try await FeatureConformance.violations(of: WeatherFeature.self).isEmpty)
+/// }
+/// ```
+public enum FeatureConformance {
+    /// The rules that the feature breaks, as sentences.
+    ///
+    /// - Parameters:
+    ///   - feature: the feature under test.
+    ///   - others: features that it needs.
+    public static func violations(
+        of feature: any Feature.Type, with others: [any Feature.Type] = []
+    ) async throws -> [String] {
+        var found: [String] = []
+        let manifest = feature.manifest
+        if manifest.summary.isEmpty || manifest.summary.hasSuffix(".") {
+            found.append("the summary must be one line without a final stop")
+        }
+        let before = OpenDescriptors.now()
+        let test = try TestHost([feature] + others)
+        found += test.composition.problems.map { "the composition is refused: \($0)" }
+        if OpenDescriptors.now() != before { found.append("making the feature opened a file, a socket or a pipe") }
+        found += declarationViolations(manifest, test)
+        guard found.isEmpty else { return found }
+        found += await lifeViolations(manifest.id, test, before)
+        return found
+    }
+
+    private static func declarationViolations(_ manifest: Manifest, _ test: TestHost) -> [String] {
+        var found: [String] = []
+        for setting in manifest.settings where setting.summary.isEmpty || setting.summary.hasSuffix(".") {
+            found.append("the setting \(setting.key.joined(separator: ".")) needs a summary without a final stop")
+        }
+        let actions = test.composition.registry.actions
+        for action in actions.all where actions.owner(of: action) == manifest.id {
+            for parameter in action.parameters where parameter.summary.isEmpty || parameter.summary.hasSuffix(".") {
+                found.append("\(action.id): the parameter \(parameter.name) needs a summary without a final stop")
+            }
+            for example in action.examples where !example.command.hasPrefix("martlet ") && !example.command.contains("| martlet ") {
+                found.append("\(action.id): the example '\(example.command)' must be a whole command line")
+            }
+        }
+        return found
+    }
+
+    /// Stop before start, start and stop twice, and an end that leaves nothing behind.
+    private static func lifeViolations(_ id: String, _ test: TestHost, _ before: Set<Int32>) async -> [String] {
+        var found: [String] = []
+        let host = Host(
+            name: test.host.name, version: test.host.version, environment: test.host.environment,
+            locations: test.host.locations, settings: test.host.settings, clock: ContinuousClock(), now: test.host.now)
+        await Lifecycle(test.composition, host: host).stop()
+        for round in 1...2 {
+            let lifecycle = Lifecycle(test.composition, host: host)
+            await lifecycle.start()
+            if case .failed(let reason) = lifecycle.states[id] { found.append("start \(round) failed: \(reason)") }
+            let stuck = await lifecycle.stop()
+            if stuck.contains(id) { found.append("it did not end within the limit after being cancelled") }
+        }
+        if OpenDescriptors.now() != before { found.append("it left a file, a socket or a pipe open") }
+        if ChildProcesses.exist() { found.append("it left a child process behind") }
+        return found
+    }
+}

@@ -1,0 +1,59 @@
+import Capabilities
+public import JSON
+public import Registry
+import Settings
+
+/// A composition in memory: features, settings and answers in, results and events out. Nothing touches the machine.
+public struct TestHost: Sendable {
+    public let composition: Composition
+    public let host: Host
+    public let output = RecordingOutput()
+    public let clock: TestClock
+    private let interaction: any Interaction
+
+    /// - Parameters:
+    ///   - features: what is composed, as the executable would list it.
+    ///   - settings: a settings file's text.
+    ///   - answers: what the person would say, by question id.
+    public init(
+        _ features: [BuiltInFeature], settings text: String = "{}", answers: [String: JSON] = [:],
+        environment: [String: String] = [:], folder: String = "/nonexistent"
+    ) throws {
+        var catalogue = SettingsCatalogue(features: features.compactMap { $0.type?.manifest.id })
+        for type in features.compactMap(\.type) { catalogue.add(type.manifest.settings, of: type.manifest.id) }
+        catalogue.closeWithProfiles()
+        let layer = try SettingsLayer(origin: .user(file: "settings.json"), text: Array(text.utf8))
+        let settings = Settings(merging: [layer], overrides: [], catalogue: catalogue) { _, _ in true }
+        if !settings.problems.isEmpty { throw SettingsFailure(settings.problems) }
+        let clock = TestClock()
+        self.clock = clock
+        composition = Composition(features, settings: settings)
+        host = Host(
+            name: "martlet", version: "test", environment: environment,
+            locations: Locations(
+                current: folder, config: folder + "/config", data: folder + "/data", state: folder + "/state",
+                cache: folder + "/cache"),
+            settings: settings, clock: clock,
+            now: { Timestamp(microseconds: Int64(clock.now.offset.milliseconds) * 1000) })
+        interaction = HeadlessInteraction(answers: answers)
+    }
+
+    public init(
+        _ types: [any Feature.Type], settings text: String = "{}", answers: [String: JSON] = [:],
+        environment: [String: String] = [:], folder: String = "/nonexistent"
+    ) throws {
+        let list = types.map { BuiltInFeature(trait: "", provides: $0.manifest.provides.map(\.capability.description), $0) }
+        try self.init(list, settings: text, answers: answers, environment: environment, folder: folder)
+    }
+
+    /// Does an action and gives its result as JSON.
+    ///
+    /// - Throws: `CompositionFailure` when the features cannot be put together, else what the action throws.
+    @discardableResult
+    public func perform(_ id: String, _ arguments: JSONObject = [:], isAgreed: Bool = false) async throws -> JSON {
+        guard composition.problems.isEmpty else { throw CompositionFailure(composition.problems) }
+        let registry = composition.registry
+        let context = ActionContext(registry: registry, host: host, interaction: interaction, output: output)
+        return try await registry.perform(try registry.actions.find(id), arguments, in: context, isAgreed: isAgreed).json
+    }
+}

@@ -1,0 +1,50 @@
+/// A value together with where it stands in its text.
+struct JSONSyntax {
+    /// An element of an array or a member of an object.
+    struct Item {
+        /// The key of a member.
+        let key: Key?
+        let value: JSONSyntax
+        /// Where the comma after it stands.
+        var comma: Int?
+
+        var start: Int { key?.range.lowerBound ?? value.range.lowerBound }
+        var end: Int { value.range.upperBound }
+    }
+
+    struct Key {
+        let name: String
+        let range: Range<Int>
+    }
+
+    indirect enum Content {
+        case scalar(JSON)
+        case array([Item])
+        case object([Item])
+    }
+
+    let content: Content
+    let range: Range<Int>
+
+    /// The elements or members.
+    var items: [Item] {
+        switch content {
+        case .scalar: []
+        case .array(let items), .object(let items): items
+        }
+    }
+
+    /// The value alone.
+    var json: JSON {
+        switch content {
+        case .scalar(let value): return value
+        case .array(let items): return .array(items.map(\.value.json))
+        case .object(let items):
+            var object = JSONObject()
+            for item in items {
+                if let key = item.key { object.append(key.name, item.value.json) }
+            }
+            return .object(object)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+/// Builds the tree of a text in the JSON of RFC 8259.
+struct JSONTreeParser: ~Copyable {
+    private var cursor: JSONCursor
+    private let reading: JSONReading
+    private var depth = 0
+    private var elements = JSONStack<JSON>()
+    private var members = JSONStack<JSONObject.Member>()
+
+    init(_ cursor: JSONCursor, _ reading: JSONReading) {
+        self.cursor = cursor
+        self.reading = reading
+    }
+
+    /// Reads the one value that the text holds.
+    mutating func document() throws(JSONError) -> JSON {
+        try cursor.refuseByteOrderMark()
+        let value = try value()
+        try cursor.expectEnd()
+        return value
+    }
+
+    private mutating func value() throws(JSONError) -> JSON {
+        switch cursor.skipSpace() {
+        case JSONByte.quote: return .string(try cursor.string(repairing: reading.repairsText))
+        case JSONByte.zero...JSONByte.nine, JSONByte.minus: return try cursor.number()
+        case JSONByte.openBrace: return .object(try object())
+        case JSONByte.openBracket: return .array(try array())
+        case UInt8(ascii: "t"):
+            try cursor.skip("true")
+            return .bool(true)
+        case UInt8(ascii: "f"):
+            try cursor.skip("false")
+            return .bool(false)
+        case UInt8(ascii: "n"):
+            try cursor.skip("null")
+            return .null
+        default: throw cursor.failure(.expectedValue)
+        }
+    }
+
+    private mutating func enter() throws(JSONError) {
+        if depth == reading.maxDepth { throw cursor.failure(.tooDeep(reading.maxDepth)) }
+        depth += 1
+        cursor.offset += 1
+    }
+
+    private mutating func array() throws(JSONError) -> [JSON] {
+        try enter()
+        let start = elements.count
+        if cursor.skipSpace() == JSONByte.closeBracket {
+            cursor.offset += 1
+            depth -= 1
+            return []
+        }
+        while true {
+            do {
+                elements.push(try value())
+            } catch {
+                throw error.inside(String(elements.count - start))
+            }
+            switch cursor.skipSpace() {
+            case JSONByte.comma: cursor.offset += 1
+            case JSONByte.closeBracket:
+                cursor.offset += 1
+                depth -= 1
+                return elements.pop(from: start)
+            default: throw cursor.failure(.expectedCommaOrBracket)
+            }
+        }
+    }
+
+    private mutating func object() throws(JSONError) -> JSONObject {
+        try enter()
+        let start = members.count
+        if cursor.skipSpace() == JSONByte.closeBrace {
+            cursor.offset += 1
+            depth -= 1
+            return JSONObject()
+        }
+        var index: [String: Int]?
+        while true {
+            try member(since: start, &index)
+            switch cursor.skipSpace() {
+            case JSONByte.comma: cursor.offset += 1
+            case JSONByte.closeBrace:
+                cursor.offset += 1
+                depth -= 1
+                return JSONObject(distinct: members.pop(from: start), index: index)
+            default: throw cursor.failure(.expectedCommaOrBrace)
+            }
+        }
+    }
+
+    private mutating func member(since start: Int, _ index: inout [String: Int]?) throws(JSONError) {
+        guard cursor.skipSpace() == JSONByte.quote else { throw cursor.failure(.expectedKey) }
+        let place = cursor.offset
+        let key = try cursor.string(repairing: reading.repairsText)
+        guard cursor.skipSpace() == JSONByte.colon else { throw cursor.failure(.expectedColon) }
+        cursor.offset += 1
+        let value: JSON
+        let earlier = self.place(of: key, since: start, index)
+        if earlier != nil, !reading.keepsLastDuplicate { throw cursor.failure(.duplicateKey(key), at: place) }
+        do {
+            value = try self.value()
+        } catch {
+            throw error.inside(key)
+        }
+        if let earlier {
+            members[earlier].value = value
+            return
+        }
+        members.push(JSONObject.Member(key: key, value: value))
+        addToIndex(key, since: start, &index)
+    }
+
+    private func place(of key: String, since start: Int, _ index: [String: Int]?) -> Int? {
+        if let index { return index[key].map { start + $0 } }
+        for place in start..<members.count where members[place].key == key { return place }
+        return nil
+    }
+
+    private func addToIndex(_ key: String, since start: Int, _ index: inout [String: Int]?) {
+        let size = members.count - start
+        guard size > JSONObject.largestWithoutIndex else { return }
+        if index == nil {
+            index = [:]
+            for place in start..<members.count { index?[members[place].key] = place - start }
+        } else {
+            index?[key] = size - 1
+        }
+    }
+}

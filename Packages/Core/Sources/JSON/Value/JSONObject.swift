@@ -1,0 +1,80 @@
+/// The members of a JSON object, in the order they were written.
+///
+/// Keys are compared as `String` compares them. Two objects are equal when they hold equal members in any order.
+public struct JSONObject: Sendable {
+    struct Member: Sendable {
+        let key: String
+        var value: JSON
+    }
+
+    /// Up to this many members a walk along them is faster than a hash table.
+    static let largestWithoutIndex = 16
+
+    private(set) var members: [Member]
+    private var index: [String: Int]?
+
+    /// An object without members.
+    public init() {
+        members = []
+    }
+
+    /// An object of these members; of two equal keys the last value counts.
+    public init(_ members: [(String, JSON)]) {
+        self.init()
+        self.members.reserveCapacity(members.count)
+        for (key, value) in members { self[key] = value }
+    }
+
+    /// Takes members whose keys are known to differ, with their index where they are many.
+    init(distinct members: [Member], index: [String: Int]?) {
+        self.members = members
+        self.index = index
+    }
+
+    /// How many members there are.
+    public var count: Int { members.count }
+
+    /// Whether there is no member.
+    public var isEmpty: Bool { members.isEmpty }
+
+    /// The keys, in order.
+    public var keys: [String] { members.map(\.key) }
+
+    /// The value of a key: a new one takes the place of the old or goes to the end, and nil removes the member.
+    public subscript(_ key: String) -> JSON? {
+        get { position(of: key).map { members[$0].value } }
+        set {
+            switch (position(of: key), newValue) {
+            case (let place?, let value?): members[place].value = value
+            case (let place?, nil):
+                members.remove(at: place)
+                index = Self.makeIndex(of: members)
+            case (nil, let value?): append(key, value)
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// Adds a member at the end, for a caller that knows the key to be new.
+    public mutating func append(_ key: String, _ value: JSON) {
+        assert(position(of: key) == nil, "the key is already a member")
+        members.append(Member(key: key, value: value))
+        if index != nil {
+            index?[key] = members.count - 1
+        } else if members.count > Self.largestWithoutIndex {
+            index = Self.makeIndex(of: members)
+        }
+    }
+
+    private func position(of key: String) -> Int? {
+        if let index { return index[key] }
+        return members.firstIndex { $0.key == key }
+    }
+
+    private static func makeIndex(of members: [Member]) -> [String: Int]? {
+        guard members.count > largestWithoutIndex else { return nil }
+        var index = [String: Int](minimumCapacity: members.count)
+        for (place, member) in members.enumerated() { index[member.key] = place }
+        return index
+    }
+}

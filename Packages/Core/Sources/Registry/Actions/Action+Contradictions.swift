@@ -1,0 +1,61 @@
+import Capabilities
+
+extension Action {
+    /// Names that every frontend keeps for itself, so that they mean the same with every action.
+    public static let reservedNames: Set<String> = [
+        "help", "format", "json", "output-format", "quiet", "verbose", "only", "set", "profile", "color", "yes",
+        "timeout", "no-input", "version", "answers",
+    ]
+
+    /// Letters that every frontend keeps for itself.
+    public static let reservedLetters: Set<Character> = ["h", "q", "v", "y"]
+
+    /// Everything in which the declaration contradicts itself, as the rest of "the action …, which".
+    var contradictions: [String] {
+        var found: [String] = []
+        if !DottedName.isValid(id) { found.append("has a malformed id; ids are lower-case words joined by dots") }
+        if summary.isEmpty || summary.hasSuffix(".") { found.append("needs a summary of one line without a final stop") }
+        if let alias, !DottedName.isWord(alias) { found.append("has the malformed alias \(alias)") }
+        var names: Set<String> = []
+        var letters: Set<Character> = []
+        var optional: String?
+        var repeated: String?
+        for parameter in parameters {
+            let name = parameter.name
+            if !DottedName.isWord(name) { found.append("has a parameter with the malformed name \(name)") }
+            if !names.insert(name).inserted { found.append("has two parameters named \(name)") }
+            if parameter.form != .positional, Self.reservedNames.contains(name) {
+                found.append("has the option --\(name), which every command has already")
+            }
+            if let short = parameter.short {
+                if Self.reservedLetters.contains(short) {
+                    found.append("has the letter -\(short), which every command has already")
+                }
+                if !letters.insert(short).inserted { found.append("uses the letter -\(short) twice") }
+                if !short.isASCII || !short.isLetter { found.append("has the letter -\(short), which is no letter") }
+            }
+            if parameter.form == .positional {
+                if let repeated { found.append("has \(name) after \(repeated), which takes all words that are left") }
+                if parameter.isRequired, let optional {
+                    found.append("needs \(name) after \(optional), which may be left out")
+                }
+                if !parameter.isRequired { optional = name }
+                if parameter.isRepeated { repeated = name }
+                if parameter.schema.unwrapped == .secret { found.append("takes the secret \(name) as a word") }
+            }
+            if case .choice(let words) = parameter.schema.unwrapped, words.isEmpty {
+                found.append("offers no choice for \(name)")
+            }
+            if let standard = parameter.standard, let problem = parameter.schema.problems(in: standard).first {
+                found.append("has a default for \(name) that \(problem.description)")
+            }
+        }
+        for parameter in parameters where parameter.form == .flag && names.contains("no-" + parameter.name) {
+            found.append("has both --\(parameter.name) and --no-\(parameter.name)")
+        }
+        if case .record(let properties) = result, Set(properties.map(\.name)).count != properties.count {
+            found.append("has a result with two members of one name")
+        }
+        return found
+    }
+}

@@ -1,0 +1,152 @@
+public import Capabilities
+public import JSON
+
+/// One thing that can be done, declared once for every surface.
+///
+/// The parameters' types are those of the body's arguments, so a declaration cannot disagree with its code:
+///
+/// ```swift
+/// Action("weather.now", "The weather in a city right now", .reads,
+///     .argument("city", "City to look up"),
+///     .option("units", "Units of measure", default: Units.metric)
+/// ) { context, city, units in
+///     try await forecast(city, units)
+/// }
+/// .example("martlet weather now Bern --units imperial", "In Fahrenheit")
+/// ```
+public struct Action: Sendable {
+    /// Dotted and lower-case; its words are the words of the command.
+    public let id: String
+    /// One line, without a final stop.
+    public let summary: String
+    public let effect: Effect
+    public let parameters: [ParameterDeclaration]
+    /// The shape of the result.
+    public let result: Schema
+    /// More than the summary, for the help page.
+    public private(set) var details = ""
+    public private(set) var examples: [Example] = []
+    /// A word of its own on the command line.
+    public private(set) var alias: String?
+    /// Whether its group means this action when the next word is no verb.
+    public private(set) var isDefault = false
+    /// Whether it sends events while it runs.
+    public private(set) var isStreaming = false
+    /// Whether it must work with broken settings and features, because it is needed to mend them.
+    public private(set) var worksAlways = false
+    /// Whether lists leave it out.
+    public private(set) var isHidden = false
+    private let body: @Sendable (JSONObject, ActionContext) async throws -> any OutputValue
+
+    /// A command line that shows the action at work.
+    public struct Example: Sendable, Hashable {
+        public let command: String
+        public let summary: String
+    }
+
+    public init<each Value: InputValue, Result: OutputValue>(
+        _ id: String, _ summary: String, _ effect: Effect, _ parameter: repeat Parameter<each Value>,
+        body: @escaping @Sendable (ActionContext, repeat each Value) async throws -> Result
+    ) {
+        var declarations: [ParameterDeclaration] = []
+        for one in repeat each parameter { declarations.append(one.declaration) }
+        self.id = id
+        self.summary = summary
+        self.effect = effect
+        parameters = declarations
+        result = Result.schema
+        self.body = { arguments, context in
+            try await body(context, repeat try (each parameter).value(in: arguments))
+        }
+    }
+
+    /// Does it with arguments that were checked.
+    func perform(_ arguments: JSONObject, in context: ActionContext) async throws -> any OutputValue {
+        try await body(arguments, context)
+    }
+
+    /// Everything in which the arguments differ from the declaration.
+    public func problems(in arguments: JSONObject) -> [ValueError] {
+        var problems: [ValueError] = []
+        for parameter in parameters {
+            if let value = arguments[parameter.name] {
+                problems += parameter.schema.problems(in: value).map { $0.under(parameter.name) }
+            } else if parameter.isRequired {
+                problems.append(ValueError("is missing: \(parameter.summary)", at: [parameter.name]))
+            }
+        }
+        let names = parameters.map(\.name)
+        for (name, _) in arguments where !names.contains(name) {
+            problems.append(
+                ValueError("is no parameter of \(id)\(Suggestion.text(for: name, among: names))", at: [name]))
+        }
+        return problems
+    }
+
+    /// JSON Schema 2020-12 of the arguments, as bundles, JSON-RPC and MCP take them.
+    public var inputSchema: JSONObject {
+        let properties = parameters.map { parameter in
+            let schema = parameter.isRequired ? parameter.schema : Schema.optional(parameter.schema.unwrapped)
+            return Schema.Property(parameter.name, parameter.summary, schema)
+        }
+        var schema: JSONObject = ["$schema": "https://json-schema.org/draft/2020-12/schema"]
+        for (name, value) in Schema.record(properties).jsonSchema { schema.append(name, value) }
+        guard var members = schema["properties"]?.object else { return schema }
+        for parameter in parameters {
+            guard let standard = parameter.standard, !standard.isNull, var member = members[parameter.name]?.object
+            else { continue }
+            member["default"] = standard
+            members[parameter.name] = .object(member)
+        }
+        schema["properties"] = .object(members)
+        return schema
+    }
+}
+
+// MARK: What may be said of an action beyond its declaration
+
+extension Action {
+    private func with(_ change: (inout Action) -> Void) -> Action {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+
+    /// More than the summary: paragraphs for the help page and the reference.
+    public func details(_ text: String) -> Action { with { $0.details = text } }
+    /// A command line that shows it at work; a test runs the parser over each.
+    public func example(_ command: String, _ summary: String) -> Action {
+        with { $0.examples.append(Example(command: command, summary: summary)) }
+    }
+    /// A top-level word that means this action.
+    public func alias(_ word: String) -> Action { with { $0.alias = word } }
+    /// Done when the word after the group is no verb.
+    public func asDefault() -> Action { with { $0.isDefault = true } }
+    /// Sends events while it runs, so that machine formats print a stream.
+    public func streaming() -> Action { with { $0.isStreaming = true } }
+    /// Works even when settings or features are broken.
+    public func always() -> Action { with { $0.worksAlways = true } }
+    /// Left out of lists: for programs, not for people.
+    public func hidden() -> Action { with { $0.isHidden = true } }
+}
+
+/// Wrong arguments, all of them.
+public struct ArgumentsFailure: Failure {
+    public let action: String
+    public let problems: [ValueError]
+
+    public init(action: String, problems: [ValueError]) {
+        self.action = action
+        self.problems = problems
+    }
+
+    public var code: String { "usage.arguments" }
+    public var exit: ExitCode { .usage }
+    public var message: String {
+        problems.map { problem in
+            let name = problem.path.joined(separator: ".")
+            return name.isEmpty ? problem.message : "\(name) \(problem.message)"
+        }.joined(separator: "\n")
+    }
+    public var details: JSONObject { ["action": .string(action)] }
+}

@@ -1,0 +1,65 @@
+public import Capabilities
+public import JSON
+
+/// What an action's body may use while it runs.
+public struct ActionContext: Sendable {
+    public let registry: Registry
+    public let host: Host
+    /// Asks the person, or fails clearly where nobody is.
+    public let interaction: any Interaction
+    /// Opens spans.
+    public let tracer: Tracer
+    private let output: any ActionOutput
+
+    public init(registry: Registry, host: Host, interaction: any Interaction, output: any ActionOutput) {
+        self.registry = registry
+        self.host = host
+        self.interaction = interaction
+        self.output = output
+        tracer = Tracer(sinks: registry.all((any SpanSink).self), now: host.now)
+    }
+
+    /// Sends an event; returns when whoever reads it has room, so that a slow reader slows the work.
+    public func emit(_ event: ActionEvent) async throws {
+        try await output.event(event)
+    }
+
+    /// Says how far the work has come.
+    public func progress(_ activity: String, completed: Int? = nil, of total: Int? = nil) {
+        output.progress(Progress(activity, completed: completed, of: total))
+    }
+
+    /// Tells the person something that is no part of the result.
+    public func notice(_ text: String) {
+        output.notice(text)
+    }
+}
+
+/// Something that happened while an action runs.
+public struct ActionEvent: Sendable, Hashable {
+    /// `message`, `tool_use`…: one lower-case word.
+    public let type: String
+    public let fields: JSONObject
+    /// The part of the result's text that this event brings; printed as it comes where text is wanted.
+    public let text: String?
+
+    public init(_ type: String, _ fields: JSONObject = [:], text: String? = nil) {
+        self.type = type
+        self.fields = fields
+        self.text = text
+    }
+
+    /// The event as one line of NDJSON says it.
+    public var json: JSON {
+        var object: JSONObject = ["type": .string(type)]
+        for (name, value) in fields { object[name] = value }
+        return .object(object)
+    }
+}
+
+/// Where an action's events, progress and notices go: each frontend has its own.
+public protocol ActionOutput: Sendable {
+    func event(_ event: ActionEvent) async throws
+    func progress(_ progress: Progress)
+    func notice(_ text: String)
+}

@@ -1,0 +1,84 @@
+import Capabilities
+
+/// Every action of a composition, by id and by alias, with what is wrong in their declarations.
+public struct ActionIndex: Sendable {
+    /// In the order in which they were registered.
+    public let all: [Action]
+    private let byID: [String: Int]
+    private let byAlias: [String: Int]
+    private let owners: [String]
+    let problems: [CompositionProblem]
+
+    init(_ registered: [(feature: String, action: Action)], namespaces: [String: [String]]) {
+        var problems: [CompositionProblem] = []
+        var byID: [String: Int] = [:]
+        var byAlias: [String: Int] = [:]
+        var defaults: [Substring: String] = [:]
+        byID.reserveCapacity(registered.count)
+        for (index, (feature, action)) in registered.enumerated() {
+            func report(_ code: CompositionProblem.Code, _ message: String) {
+                problems.append(CompositionProblem(code, feature, message))
+            }
+            if let other = byID.updateValue(index, forKey: action.id) {
+                report(.duplicateAction, "declares the action \(action.id), and so does \(registered[other].feature)")
+            }
+            if !(namespaces[feature] ?? [feature]).contains(where: { action.id.isBelow($0) }) {
+                report(.malformed, "declares the action \(action.id), whose id does not begin with \(feature).")
+            }
+            for contradiction in action.contradictions {
+                report(.contradiction, "declares the action \(action.id), which \(contradiction)")
+            }
+            if let alias = action.alias, byAlias.updateValue(index, forKey: alias) != nil {
+                report(.duplicateAction, "gives \(action.id) the alias \(alias), which another action has")
+            }
+            if action.isDefault, let other = defaults.updateValue(action.id, forKey: action.group) {
+                report(.duplicateAction, "makes \(action.id) the default of \(action.group), and \(other) is it already")
+            }
+        }
+        let words = Set(byID.keys.map { $0.prefix { $0 != "." } })
+        for (alias, index) in byAlias.sorted(by: { $0.key < $1.key }) where words.contains(alias[...]) {
+            problems.append(
+                CompositionProblem(
+                    .duplicateAction, registered[index].feature,
+                    "gives \(registered[index].action.id) the alias \(alias), which is the first word of other actions"))
+        }
+        all = registered.map(\.action)
+        owners = registered.map(\.feature)
+        self.byID = byID
+        self.byAlias = byAlias
+        self.problems = problems
+    }
+
+    /// The action of that id or alias.
+    public subscript(id: String) -> Action? {
+        (byID[id] ?? byAlias[id]).map { all[$0] }
+    }
+
+    /// The feature that declared an action.
+    public func owner(of action: Action) -> String? {
+        byID[action.id].map { owners[$0] }
+    }
+
+    /// The action, or an error with the nearest one.
+    public func find(_ id: String) throws(RegistryError) -> Action {
+        guard let action = self[id] else {
+            throw RegistryError.noAction(
+                id, suggestion: Suggestion.nearest(to: id, among: all.filter { !$0.isHidden }.map(\.id)))
+        }
+        return action
+    }
+}
+
+extension Action {
+    /// The id without its last word.
+    public var group: Substring {
+        id.lastIndex(of: ".").map { id[..<$0] } ?? ""
+    }
+}
+
+extension String {
+    /// Whether a dotted id is the given one or below it.
+    fileprivate func isBelow(_ name: String) -> Bool {
+        hasPrefix(name) && (utf8.count == name.utf8.count || utf8[utf8.index(utf8.startIndex, offsetBy: name.utf8.count)] == UInt8(ascii: "."))
+    }
+}

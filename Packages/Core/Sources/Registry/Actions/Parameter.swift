@@ -1,0 +1,127 @@
+public import Capabilities
+import JSON
+
+/// One value that an action takes, declared with its type.
+///
+/// ```swift
+/// .argument("city", "City to look up")                       // a word
+/// .argument("hosts", "Hosts to watch", as: [String].self)     // any number of words
+/// .option("units", "Units of measure", default: Units.metric) // --units imperial
+/// .option("limit", "At most so many", as: Int?.self)          // --limit 5, may be left out
+/// .flag("all", "Also the hidden ones", short: "a")            // --all, -a
+/// .secret("token", "Access token")                            // asked, or --token-stdin, --token-env NAME
+/// ```
+public struct Parameter<Value: InputValue>: Sendable {
+    public let declaration: ParameterDeclaration
+    private let standard: Value?
+
+    private init(_ declaration: ParameterDeclaration, standard: Value?) {
+        self.declaration = declaration
+        self.standard = standard
+    }
+
+    private init(
+        _ form: ParameterDeclaration.Form, _ name: String, _ summary: String, short: Character? = nil,
+        schema: Schema = Value.schema, completion: Completion? = nil, standard: Value? = nil, shown: JSON? = nil
+    ) {
+        let absent = standard ?? Value.whenAbsent
+        self.init(
+            ParameterDeclaration(
+                name: name, summary: summary, form: form, short: short, schema: schema, standard: shown,
+                isRequired: absent == nil, completion: completion ?? Completion(schema)),
+            standard: absent)
+    }
+
+    /// A value given by its place. A list takes all the words that are left.
+    public static func argument(
+        _ name: String, _ summary: String, as type: Value.Type = Value.self, completion: Completion? = nil
+    ) -> Parameter {
+        Parameter(.positional, name, summary, completion: completion)
+    }
+
+    /// A value given by name. An optional one may be left out, a list may be given several times.
+    public static func option(
+        _ name: String, _ summary: String, as type: Value.Type = Value.self, short: Character? = nil,
+        completion: Completion? = nil
+    ) -> Parameter {
+        Parameter(.option, name, summary, short: short, completion: completion)
+    }
+
+    /// The value at the place of an argument, read from what was given.
+    func value(in arguments: JSONObject) throws(ValueError) -> Value {
+        if let given = arguments[declaration.name] {
+            do { return try Value(json: given) } catch { throw error.under(declaration.name) }
+        }
+        guard let standard else { throw ValueError("is missing", at: [declaration.name]) }
+        return standard
+    }
+}
+
+extension Parameter where Value: OutputValue {
+    /// A value given by its place, with a default for when it is not.
+    public static func argument(
+        _ name: String, _ summary: String, default standard: Value, completion: Completion? = nil
+    ) -> Parameter {
+        Parameter(.positional, name, summary, completion: completion, standard: standard, shown: standard.json)
+    }
+
+    /// A value given by name, with a default for when it is not.
+    public static func option(
+        _ name: String, _ summary: String, default standard: Value, short: Character? = nil,
+        completion: Completion? = nil
+    ) -> Parameter {
+        Parameter(
+            .option, name, summary, short: short, completion: completion, standard: standard, shown: standard.json)
+    }
+}
+
+extension Parameter where Value == String {
+    /// A word given by its place.
+    public static func argument(_ name: String, _ summary: String) -> Parameter {
+        Parameter(.positional, name, summary)
+    }
+}
+
+extension Parameter where Value == Bool {
+    /// A switch: `--name` turns it on, and where it is on by default `--no-name` turns it off.
+    public static func flag(
+        _ name: String, _ summary: String, default standard: Bool = false, short: Character? = nil
+    ) -> Parameter {
+        Parameter(.flag, name, summary, short: short, standard: standard, shown: .bool(standard))
+    }
+}
+
+extension Parameter where Value == Int {
+    /// A whole number within limits.
+    public static func option(
+        _ name: String, _ summary: String, in range: ClosedRange<Int>, default standard: Int, short: Character? = nil
+    ) -> Parameter {
+        Parameter(
+            .option, name, summary, short: short, schema: .integer(range), standard: standard, shown: .int(standard))
+    }
+}
+
+extension Parameter where Value == Double {
+    /// A number within limits.
+    public static func option(
+        _ name: String, _ summary: String, in range: ClosedRange<Double>, default standard: Double,
+        short: Character? = nil
+    ) -> Parameter {
+        Parameter(
+            .option, name, summary, short: short, schema: .number(range), standard: standard, shown: .double(standard))
+    }
+}
+
+extension Parameter where Value == Secret {
+    /// A secret that must be known: asked for on a terminal, never taken from a word of the command line.
+    public static func secret(_ name: String, _ summary: String) -> Parameter {
+        Parameter(.secret, name, summary)
+    }
+}
+
+extension Parameter where Value == Secret? {
+    /// A secret that may be left out, and is then not asked for.
+    public static func secret(_ name: String, _ summary: String) -> Parameter {
+        Parameter(.secret, name, summary)
+    }
+}

@@ -1,0 +1,60 @@
+public import Capabilities
+public import JSON
+
+/// A parameter without its static type: what parsers, schemas and documents are made from.
+public struct ParameterDeclaration: Sendable {
+    /// How it is given on a command line. As JSON it is always a member of that name.
+    public enum Form: Sendable, Hashable {
+        case positional, option, flag, secret
+    }
+
+    /// Lower-case words joined by hyphens.
+    public let name: String
+    public let summary: String
+    public let form: Form
+    public let short: Character?
+    public let schema: Schema
+    /// The default, where there is one that can be shown.
+    public let standard: JSON?
+    public let isRequired: Bool
+    public let completion: Completion
+
+    public init(
+        name: String, summary: String, form: Form, short: Character? = nil, schema: Schema, standard: JSON? = nil,
+        isRequired: Bool = false, completion: Completion? = nil
+    ) {
+        self.name = name
+        self.summary = summary
+        self.form = form
+        self.short = short
+        self.schema = schema
+        self.standard = standard
+        self.isRequired = isRequired
+        self.completion = completion ?? Completion(schema)
+    }
+
+    /// Whether several values may be given.
+    public var isRepeated: Bool { schema.element != nil }
+}
+
+/// How a shell completes a value.
+public enum Completion: Sendable {
+    case nothing
+    case words([String])
+    case files
+    case directories
+    /// Asked for when it is needed; it must answer at once and open nothing.
+    case dynamic(@Sendable (Registry, Host) -> [String])
+
+    /// What the type alone says.
+    init(_ schema: Schema) {
+        switch schema.unwrapped {
+        case .choice(let names): self = .words(names)
+        case .boolean: self = .words(["true", "false"])
+        case .path(.directory): self = .directories
+        case .path: self = .files
+        case .array(let element): self = Completion(element)
+        default: self = .nothing
+        }
+    }
+}

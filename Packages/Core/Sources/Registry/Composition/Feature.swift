@@ -1,0 +1,64 @@
+public import Settings
+
+/// A package of Martlet: what it is, how it is made from its settings, and what it offers.
+///
+/// ```swift
+/// public struct WeatherFeature: Feature {
+///     static let units = Setting("units", "Units of measure", default: Units.metric)
+///     public static let manifest = Manifest(
+///         id: "weather", summary: "The weather in a city", version: "1.0", settings: [units.declaration])
+///     private let units: Units
+///
+///     public init(_ settings: FeatureSettings) {
+///         units = settings[Self.units]
+///     }
+///
+///     public func register(in registry: inout RegistryBuilder) {
+///         registry.add(
+///             Action("weather.now", "The weather right now", .reads, .argument("city", "City to look up")) {
+///                 context, city in "sunny in \(city)"
+///             })
+///     }
+/// }
+/// ```
+public protocol Feature: Sendable {
+    /// Readable without making the feature.
+    static var manifest: Manifest { get }
+    /// Takes its settings; opens nothing, because a feature that nobody uses must cost nothing.
+    init(_ settings: FeatureSettings) throws
+    /// Adds actions and capabilities.
+    func register(in registry: inout RegistryBuilder)
+}
+
+/// A feature that also lives in the background: a server, a poller, a child process to be ended.
+public protocol RunningFeature: Feature {
+    /// Calls `host.report(.ok)` when ready and lasts until it is cancelled; cleans up before it returns.
+    func run(in host: FeatureHost) async throws
+}
+
+/// A feature as the executable lists it: in this build, or left out of it.
+public struct BuiltInFeature: Sendable {
+    /// The trait of the root package that puts it into a build.
+    public let trait: String
+    /// The names of the capabilities it provides, known even where the feature is left out.
+    public let provides: [String]
+    /// The feature, where it is in this build.
+    public let type: (any Feature.Type)?
+    /// The host's own features cannot be switched off.
+    let isEssential: Bool
+
+    public init(trait: String, provides: [String] = [], _ type: (any Feature.Type)?) {
+        self.trait = trait
+        self.provides = provides
+        self.type = type
+        isEssential = false
+    }
+
+    /// A feature that belongs to the host or a frontend and is always on.
+    public init(essential type: any Feature.Type) {
+        trait = ""
+        provides = []
+        self.type = type
+        isEssential = true
+    }
+}

@@ -1,0 +1,83 @@
+import Capabilities
+
+/// Collects what features register. Only a composition makes one.
+public struct RegistryBuilder {
+    var providers: [ObjectIdentifier: any ProviderList] = [:]
+    var actions: [(feature: String, action: Action)] = []
+    var checks: [HealthCheck] = []
+    var libraries: [Library] = []
+    var problems: [CompositionProblem] = []
+    /// The feature that is registering now.
+    var current: Manifest
+    var provided: Set<CapabilityType> = []
+
+    init(current: Manifest) {
+        self.current = current
+    }
+
+    /// Offers a capability that the manifest names.
+    public mutating func provide<C: Sendable>(_ capability: C.Type, _ provider: C) {
+        let type = CapabilityType(capability)
+        guard let provision = current.provides.first(where: { $0.capability == type }) else {
+            problems.append(
+                CompositionProblem(
+                    .undeclared, current.id, "provides \(type) without naming it in its manifest; add it to 'provides'"))
+            return
+        }
+        provided.insert(type)
+        let isFallback = provision.kind == .fallback
+        if let list = providers[type.id] as? Providers<C> {
+            list.add(provider, isFallback: isFallback)
+        } else {
+            providers[type.id] = Providers(provider, isFallback: isFallback)
+        }
+    }
+
+    /// Adds an action.
+    public mutating func add(_ action: Action) {
+        actions.append((current.id, action))
+    }
+
+    /// Adds something that `doctor` looks at.
+    public mutating func add(_ check: HealthCheck) {
+        checks.append(check)
+    }
+
+    /// Names a library that the feature is built on, with a way to ask for its version.
+    public mutating func uses(_ library: Library) {
+        libraries.append(library)
+    }
+
+    /// Ends the turn of one feature and begins that of the next.
+    mutating func close() {
+        for provision in current.provides where !provided.contains(provision.capability) {
+            problems.append(
+                CompositionProblem(
+                    .undeclared, current.id,
+                    "names \(provision.capability) in its manifest and does not provide it; call provide(_:_:)"))
+        }
+        provided = []
+    }
+}
+
+/// The providers of one capability while features register.
+protocol ProviderList: AnyObject {
+    func slot() -> any CapabilitySlot
+}
+
+private final class Providers<C: Sendable>: ProviderList {
+    private var real: [C] = []
+    private var fallbacks: [C] = []
+
+    init(_ provider: C, isFallback: Bool) {
+        add(provider, isFallback: isFallback)
+    }
+
+    func add(_ provider: C, isFallback: Bool) {
+        if isFallback { fallbacks.append(provider) } else { real.append(provider) }
+    }
+
+    func slot() -> any CapabilitySlot {
+        Slot(real.isEmpty ? fallbacks : real)
+    }
+}

@@ -1,0 +1,48 @@
+import Synchronization
+
+/// The states of all features, readable from anywhere at any time.
+public final class FeatureStates: Sendable {
+    private struct Contents {
+        var states: [String: FeatureState] = [:]
+        var observers: [Int: AsyncStream<(feature: String, state: FeatureState)>.Continuation] = [:]
+        var nextObserver = 0
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// The state of a feature; one that was never told of is stopped.
+    public subscript(feature: String) -> FeatureState {
+        contents.withLock { $0.states[feature] ?? .stopped }
+    }
+
+    /// Every change from now on. A reader that is slow sees the newest changes and misses older ones.
+    public func changes() -> AsyncStream<(feature: String, state: FeatureState)> {
+        let (stream, continuation) = AsyncStream<(feature: String, state: FeatureState)>.makeStream(
+            bufferingPolicy: .bufferingNewest(256))
+        let id = contents.withLock { contents in
+            contents.nextObserver += 1
+            contents.observers[contents.nextObserver] = continuation
+            return contents.nextObserver
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.contents.withLock { $0.observers[id] = nil }
+        }
+        return stream
+    }
+
+    func set(_ feature: String, _ state: FeatureState) {
+        change(feature) { _ in state }
+    }
+
+    /// Changes a state depending on the present one; nil leaves it.
+    func change(_ feature: String, _ next: (FeatureState) -> FeatureState?) {
+        let (state, observers) = contents.withLock { contents -> (FeatureState?, [AsyncStream<(feature: String, state: FeatureState)>.Continuation]) in
+            let present = contents.states[feature] ?? .stopped
+            guard let state = next(present), state != present || contents.states[feature] == nil else { return (nil, []) }
+            contents.states[feature] = state
+            return (state, Array(contents.observers.values))
+        }
+        guard let state else { return }
+        for observer in observers { observer.yield((feature: feature, state: state)) }
+    }
+}

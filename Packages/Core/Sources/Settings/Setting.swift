@@ -1,0 +1,54 @@
+public import Capabilities
+public import JSON
+
+/// A setting that a feature declares: its key below the feature's id, its meaning, type and default.
+///
+/// ```swift
+/// static let units = Setting("units", "Units of measure", default: Units.metric)
+/// ```
+public struct Setting<Value: InputValue & OutputValue>: Sendable {
+    public let declaration: SettingDeclaration
+    let standard: Value
+
+    public init(_ key: String, _ summary: String, default standard: Value, risk: SettingRisk = .none) {
+        self.standard = standard
+        declaration = SettingDeclaration(
+            key: key.split(separator: ".").map(String.init), summary: summary, schema: Value.schema,
+            standard: standard.json, risk: risk)
+    }
+}
+
+/// What a setting could do to somebody who opens a stranger's project.
+public enum SettingRisk: String, Choice, Hashable {
+    /// Nothing but a matter of taste.
+    case none
+    /// It names something that is run.
+    case runs
+    /// It decides where something is sent.
+    case sends
+    /// It gives more rights than the person gave.
+    case widens
+}
+
+/// A setting without its static type, as the catalogue and the documents see it.
+public struct SettingDeclaration: Sendable {
+    /// Below the feature's id, from the outside in.
+    public let key: [String]
+    public let summary: String
+    public let schema: Schema
+    public let standard: JSON
+    public let risk: SettingRisk
+
+    public init(key: [String], summary: String, schema: Schema, standard: JSON, risk: SettingRisk) {
+        self.key = key
+        self.summary = summary
+        self.schema = schema
+        self.standard = standard
+        self.risk = risk
+    }
+
+    /// The same setting below a prefix.
+    func under(_ prefix: [String]) -> SettingDeclaration {
+        SettingDeclaration(key: prefix + key, summary: summary, schema: schema, standard: standard, risk: risk)
+    }
+}

@@ -1,0 +1,80 @@
+import Capabilities
+public import JSON
+
+/// The merged settings: for each key the value that counts, and where it comes from.
+public struct Settings: Sendable {
+    /// One setting as it stands.
+    public struct Entry: Sendable {
+        public let key: [String]
+        public let value: JSON
+        public let origin: SettingsOrigin
+    }
+
+    /// A project's setting that is not used because the folder is not trusted.
+    public struct Inert: Sendable, Hashable {
+        public let key: [String]
+        public let risk: SettingRisk
+        public let file: String
+    }
+
+    var entries: [[String]: Entry] = [:]
+    /// Everything that is wrong, in the order of the layers.
+    public internal(set) var problems: [SettingsProblem] = []
+    /// What a project would set and may not.
+    public internal(set) var inert: [Inert] = []
+    /// Variables with our prefix that name no setting.
+    public internal(set) var unknownVariables: [String] = []
+    /// The profile in use.
+    public internal(set) var profile: String?
+
+    public init() {}
+
+    /// The entry of a key that is set somewhere.
+    public subscript(key: [String]) -> Entry? { entries[key] }
+
+    /// Whether a feature is on.
+    public func isOn(_ feature: String) -> Bool {
+        entries[["features", feature]]?.value.bool ?? true
+    }
+
+    /// Where a feature was switched off, if it was.
+    public func originOfSwitch(_ feature: String) -> SettingsOrigin? {
+        entries[["features", feature]]?.origin
+    }
+
+    /// What one feature sees: its own settings and no others.
+    public func view(for feature: String) -> FeatureSettings {
+        FeatureSettings(settings: self, prefix: feature.split(separator: ".").map(String.init))
+    }
+
+    /// The server of the profile in use.
+    public var server: String? {
+        profile.flatMap { entries[["profiles", $0, "server"]]?.value.string }
+    }
+
+    /// The names of all profiles.
+    public var profiles: [String] {
+        Set(entries.keys.filter { $0.count > 2 && $0[0] == "profiles" }.map { $0[1] }).sorted()
+    }
+}
+
+/// The settings of one feature, read by their declarations.
+public struct FeatureSettings: Sendable {
+    let settings: Settings
+    let prefix: [String]
+
+    /// The value that counts. What does not fit the declaration was reported before, so the default stands in for it.
+    public subscript<Value>(setting: Setting<Value>) -> Value {
+        guard let entry = settings[prefix + setting.declaration.key] else { return setting.standard }
+        do {
+            return try Value(json: entry.value)
+        } catch {
+            return setting.standard
+        }
+    }
+
+    /// The server of the profile in use.
+    public var server: String? { settings.server }
+    /// The profile in use.
+    public var profile: String? { settings.profile }
+}

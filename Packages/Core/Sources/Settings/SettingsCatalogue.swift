@@ -1,0 +1,128 @@
+import Capabilities
+import JSON
+
+/// Every setting that this build knows, by its whole key.
+public struct SettingsCatalogue: Sendable {
+    /// In the order in which they were declared.
+    public private(set) var declarations: [SettingDeclaration] = []
+    private var root = Node()
+
+    /// A place in the tree of keys: a setting, or a group of more.
+    struct Node: Sendable {
+        var declaration: SettingDeclaration?
+        var members: [String: Node] = [:]
+        /// Below this node any name may stand, each with this shape.
+        var anyMember: [Node] = []
+
+        mutating func insert(_ declaration: SettingDeclaration, at key: ArraySlice<String>) {
+            guard let first = key.first else {
+                self.declaration = declaration
+                return
+            }
+            members[first, default: Node()].insert(declaration, at: key.dropFirst())
+        }
+    }
+
+    /// The settings that exist whatever features there are: which features are on, and profiles.
+    public init(features: [String]) {
+        for feature in features {
+            add(
+                SettingDeclaration(
+                    key: ["features", feature], summary: "Whether the feature \(feature) is on", schema: .boolean,
+                    standard: true, risk: .widens))
+        }
+        add(
+            SettingDeclaration(
+                key: ["profile"], summary: "The profile to use", schema: .optional(.string), standard: .null,
+                risk: .sends))
+    }
+
+    /// Adds what a feature declares, below its id.
+    public mutating func add(_ settings: [SettingDeclaration], of feature: String) {
+        let prefix = feature.split(separator: ".").map(String.init)
+        for setting in settings { add(setting.under(prefix)) }
+    }
+
+    /// Lets `profiles.<name>` hold a server and any setting that was added before.
+    public mutating func closeWithProfiles() {
+        var profile = root
+        profile.members["profiles"] = nil
+        profile.members["profile"] = nil
+        profile.members["features"] = nil
+        profile.insert(
+            SettingDeclaration(
+                key: ["server"], summary: "The server that the profile names", schema: .optional(.url),
+                standard: .null, risk: .sends),
+            at: ["server"])
+        root.members["profiles"] = Node(anyMember: [profile])
+    }
+
+    private mutating func add(_ declaration: SettingDeclaration) {
+        declarations.append(declaration)
+        root.insert(declaration, at: declaration.key[...])
+    }
+
+    /// The declaration of exactly this key.
+    public func declaration(of key: [String]) -> SettingDeclaration? {
+        node(at: key)?.declaration
+    }
+
+    private func node(at key: [String]) -> Node? {
+        var node = root
+        for name in key {
+            guard let next = node.members[name] ?? node.anyMember.first else { return nil }
+            node = next
+        }
+        return node
+    }
+
+    /// Says why a key is not known, with the nearest one that is.
+    public func unknown(_ key: [String]) -> String {
+        var known: [String] = []
+        for depth in key.indices {
+            guard let parent = node(at: Array(key[..<depth])) else { break }
+            if let declaration = parent.declaration {
+                return "is no setting: \(declaration.key.joined(separator: ".")) has no parts"
+            }
+            known = parent.members.keys.sorted()
+            if parent.members[key[depth]] == nil, parent.anyMember.isEmpty {
+                return Self.unknownName(key[depth], among: known)
+            }
+        }
+        return "is a group of settings, not one setting; it has " + groupMembers(key).joined(separator: ", ")
+    }
+
+    private static func unknownName(_ name: String, among known: [String]) -> String {
+        let hint = Suggestion.text(for: name, among: known)
+        return hint.isEmpty
+            ? "no such setting; known here: \(known.joined(separator: ", "))" : "no such setting\(hint)"
+    }
+
+    private func groupMembers(_ key: [String]) -> [String] {
+        node(at: key)?.members.keys.sorted() ?? []
+    }
+
+    /// Walks a layer: calls `leaf` for each setting with its value, `problem` for what is unknown or misplaced.
+    func walk(
+        _ object: JSONObject, leaf: (_ key: [String], _ declaration: SettingDeclaration, _ value: JSON) -> Void,
+        problem: (_ key: [String], _ message: String, _ isAboutKey: Bool) -> Void
+    ) {
+        func visit(_ object: JSONObject, _ node: Node, _ path: [String]) {
+            for (name, value) in object {
+                let key = path + [name]
+                guard let next = node.members[name] ?? node.anyMember.first else {
+                    problem(key, Self.unknownName(name, among: node.members.keys.sorted()), true)
+                    continue
+                }
+                if let declaration = next.declaration {
+                    leaf(key, declaration, value)
+                } else if let members = value.object {
+                    visit(members, next, key)
+                } else {
+                    problem(key, "needs an object with settings, not \(value.kindName)", false)
+                }
+            }
+        }
+        visit(object, root, [])
+    }
+}

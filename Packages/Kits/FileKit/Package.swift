@@ -1,0 +1,18 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "FileKit",
+    products: [.library(name: "FileKit", targets: ["FileKit"])],
+    targets: [
+        .target(name: "CFileKit"),
+        .target(name: "FileKit", dependencies: ["CFileKit"]),
+        .testTarget(name: "FileKitTests", dependencies: ["FileKit"]),
+    ])
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    ]
+}

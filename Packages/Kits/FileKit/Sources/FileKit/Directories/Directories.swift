@@ -1,0 +1,93 @@
+import Glibc
+
+/// Where an application keeps its files, by the XDG Base Directory rules or under one folder that a variable names.
+///
+///     let places = Directories(application: "martlet", override: "MARTLET_HOME", environment: Environment.snapshot())
+///     let settings = try places.config + "/config.json"
+///
+/// Nothing is created and nothing is looked up before it is asked for.
+public struct Directories: Sendable {
+    private let application: String
+    private let override: String?
+    private let environment: [String: String]
+    private let userID: UInt32
+
+    /// With `override` set in the environment, every directory of the user lies under the folder it names.
+    public init(
+        application: String, override: String? = nil, environment: [String: String], userID: UInt32? = nil
+    ) {
+        self.application = application
+        self.override = override
+        self.environment = environment
+        self.userID = userID ?? getuid()
+    }
+
+    /// Settings.
+    public var config: String {
+        get throws(FileError) { try place("config", "XDG_CONFIG_HOME", ".config") }
+    }
+
+    /// What the user would miss.
+    public var data: String {
+        get throws(FileError) { try place("data", "XDG_DATA_HOME", ".local/share") }
+    }
+
+    /// Logs, history and the like.
+    public var state: String {
+        get throws(FileError) { try place("state", "XDG_STATE_HOME", ".local/state") }
+    }
+
+    /// What can be made again.
+    public var cache: String {
+        get throws(FileError) { try place("cache", "XDG_CACHE_HOME", ".cache") }
+    }
+
+    /// Sockets and locks of this login; nil where the system offers no such directory.
+    public var runtime: String? {
+        get throws(FileError) {
+            if let root = try overridingFolder { return "\(root)/runtime" }
+            return absolute("XDG_RUNTIME_DIR").map { "\($0)/\(application)" }
+        }
+    }
+
+    /// The administrator's settings, the most important directory first; the override does not move them.
+    public var systemConfig: [String] {
+        let value = environment["XDG_CONFIG_DIRS"] ?? ""
+        let listed = (value.isEmpty ? "/etc/xdg" : value).split(separator: ":")
+        return listed.filter { $0.hasPrefix("/") }.map { "\($0)/\(application)" }
+    }
+}
+
+extension Directories {
+    private func place(_ folder: String, _ variable: String, _ fallback: String) throws(FileError) -> String {
+        if let root = try overridingFolder { return "\(root)/\(folder)" }
+        if let base = absolute(variable) { return "\(base)/\(application)" }
+        return "\(try home)/\(fallback)/\(application)"
+    }
+
+    /// "All paths set in these environment variables must be absolute. If an implementation encounters a relative
+    /// path in any of these variables it should consider the path invalid and ignore it." (XDG Base Directory)
+    private func absolute(_ variable: String) -> String? {
+        environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+
+    // A relative override is refused rather than ignored: ignoring it would write to the real home after all.
+    private var overridingFolder: String? {
+        get throws(FileError) {
+            guard let override, let folder = environment[override], !folder.isEmpty else { return nil }
+            guard folder.hasPrefix("/") else {
+                throw FileError(.notFound, "use", folder, because: "\(override) has to be an absolute path")
+            }
+            return folder
+        }
+    }
+
+    private var home: String {
+        get throws(FileError) {
+            if let home = absolute("HOME") ?? UserDatabase.home(of: userID) { return home }
+            throw FileError(
+                .noHome, "find", "the home directory",
+                because: "user \(userID) has none on record; set HOME\(override.map { " or \($0)" } ?? "")")
+        }
+    }
+}

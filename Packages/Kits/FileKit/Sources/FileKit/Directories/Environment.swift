@@ -1,0 +1,22 @@
+import CFileKit
+import Glibc
+
+/// The variables that this process was started with.
+public enum Environment {
+    /// A copy of all variables; of a name given twice the first counts, as in `getenv`.
+    ///
+    /// Take it once at the start: reading while another thread calls `setenv` is not safe in C.
+    public static func snapshot() -> [String: String] {
+        var variables: [String: String] = [:]
+        guard var entry = unsafe filekit_environ() else { return variables }
+        while let text = unsafe entry.pointee {
+            let line = unsafe String(cString: text)
+            if let equals = line.utf8.firstIndex(of: UInt8(ascii: "=")) {
+                let name = String(line[..<equals])
+                if variables[name] == nil { variables[name] = String(line[line.utf8.index(after: equals)...]) }
+            }
+            unsafe entry += 1
+        }
+        return variables
+    }
+}

@@ -1,0 +1,50 @@
+import Glibc
+
+/// Why a file operation failed: what was tried, on which path, and what the system said.
+public struct FileError: Error, Sendable, CustomStringConvertible {
+    /// The stable reason, to be compared with `==`.
+    public let code: Code
+    /// What was tried, as a verb: "read", "write", "list".
+    public let operation: String
+    /// The path as the caller gave it.
+    public let path: String
+    /// The system's error number, or 0 when this package refused by itself.
+    public let errno: Int32
+    /// A sentence for a person: "cannot read /x/config.json: permission denied".
+    public let message: String
+
+    /// The sentence of `message`.
+    public var description: String { message }
+
+    init(_ code: Code, _ operation: String, _ path: String, errno: Int32 = 0, because reason: String) {
+        self.code = code
+        self.operation = operation
+        self.path = path
+        self.errno = errno
+        message = "cannot \(operation) \(path): \(reason)"
+    }
+
+    init(_ operation: String, _ path: String, errno number: Int32) {
+        let code = Code(errno: number)
+        self.init(code, operation, path, errno: number, because: Self.reason(number))
+    }
+
+    private static func reason(_ number: Int32) -> String {
+        switch number {
+        case ENOENT: "there is no such file or directory"
+        case EACCES, EPERM: "permission denied"
+        case EISDIR: "it is a directory"
+        case ENOTDIR: "a part of the path is not a directory"
+        case EEXIST: "it already exists"
+        case ENOTEMPTY: "the directory is not empty"
+        case ENOSPC: "no space is left on the device"
+        case EDQUOT: "the disk quota is used up"
+        case EFBIG: "the file would exceed the size that the system allows"
+        case EROFS: "the file system is read-only"
+        case ELOOP: "there are too many symbolic links, or a link where none is allowed"
+        case ENAMETOOLONG: "the name is too long"
+        // strerror is safe here: glibc keeps its text in thread-local storage.
+        default: unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Glibc
+
+/// What the file system says about one entry.
+public struct FileInfo: Sendable, Hashable {
+    /// What sort of entry it is.
+    public let kind: Kind
+    /// The size in bytes; meaningful for regular files.
+    public let size: Int64
+    /// The permission bits (0o7777).
+    public let mode: UInt32
+    /// When the content last changed, as the time since 1970.
+    public let modified: Duration
+
+    /// The sort of a directory entry.
+    public enum Kind: Sendable, Hashable {
+        /// The sorts that Linux knows.
+        case regular, directory, symbolicLink, fifo, socket, device
+        /// One that this package does not know.
+        case unknown
+    }
+
+    init(_ status: stat) {
+        kind = Kind(mode: status.st_mode)
+        size = Int64(status.st_size)
+        mode = status.st_mode & 0o7777
+        modified = .seconds(status.st_mtim.tv_sec) + .nanoseconds(status.st_mtim.tv_nsec)
+    }
+}
+
+extension FileInfo.Kind {
+    init(mode: mode_t) {
+        self =
+            switch mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            case S_IFIFO: .fifo
+            case S_IFSOCK: .socket
+            case S_IFCHR, S_IFBLK: .device
+            default: .unknown
+            }
+    }
+}

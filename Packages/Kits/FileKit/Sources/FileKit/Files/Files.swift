@@ -1,0 +1,57 @@
+import Glibc
+
+/// Operations on whole files and directories. All of them block for as long as the disk takes.
+public enum Files {
+    /// Reads a regular file of at most `limit` bytes; a directory, FIFO, socket or device is refused without waiting.
+    public static func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
+        // O_NONBLOCK lets the open of a FIFO or a terminal return at once, so that fstat can refuse it.
+        let file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, for: "read")
+        let info = try file.status(for: "read")
+        try requireRegular(info, "read", path)
+        guard info.size <= limit else { throw tooLarge(path, limit: limit) }
+
+        // The size is only a hint: /proc files claim 0, and another program may be appending.
+        var bytes = try file.read(upTo: min(Int(info.size), limit) + 1)
+        guard !bytes.isEmpty else { return [] }
+        while bytes.count <= limit {
+            let more = try file.read(upTo: min(limit - bytes.count + 1, 1 << 16))
+            if more.isEmpty { return bytes }
+            bytes.append(contentsOf: more)
+        }
+        throw tooLarge(path, limit: limit)
+    }
+
+    /// Whether anything is at the path; a dangling symbolic link counts as nothing.
+    public static func exists(_ path: String) -> Bool {
+        unsafe access(path, F_OK) == 0
+    }
+
+    /// What is at the path; with `followLinks` false, a symbolic link is described itself.
+    public static func info(_ path: String, followLinks: Bool = true) throws(FileError) -> FileInfo {
+        var status = stat()
+        let flags = followLinks ? 0 : AT_SYMLINK_NOFOLLOW
+        guard unsafe fstatat(AT_FDCWD, path, &status, flags) == 0 else {
+            throw FileError("look at", path, errno: errno)
+        }
+        return FileInfo(status)
+    }
+
+    /// The absolute path with every symbolic link, `.` and `..` resolved; the entry has to exist.
+    public static func canonical(_ path: String) throws(FileError) -> String {
+        guard let resolved = unsafe realpath(path, nil) else { throw FileError("resolve", path, errno: errno) }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
+    static func requireRegular(_ info: FileInfo, _ operation: String, _ path: String) throws(FileError) {
+        switch info.kind {
+        case .regular: return
+        case .directory: throw FileError(operation, path, errno: EISDIR)
+        default: throw FileError(.notRegular, operation, path, because: "it is not a regular file")
+        }
+    }
+
+    private static func tooLarge(_ path: String, limit: Int) -> FileError {
+        FileError(.tooLarge, "read", path, because: "it is larger than the limit of \(limit) bytes")
+    }
+}

@@ -1,0 +1,79 @@
+import FileKit
+import Glibc
+import Testing
+
+@Suite("Directories of an application")
+struct DirectoriesTests {
+    private func directories(_ environment: [String: String], userID: UInt32? = nil) -> Directories {
+        Directories(application: "app", override: "APP_HOME", environment: environment, userID: userID)
+    }
+
+    @Test("without variables they lie in the home directory")
+    func defaults() throws {
+        let places = directories(["HOME": "/home/u"])
+        #expect(try places.config == "/home/u/.config/app")
+        #expect(try places.data == "/home/u/.local/share/app")
+        #expect(try places.state == "/home/u/.local/state/app")
+        #expect(try places.cache == "/home/u/.cache/app")
+        #expect(try places.runtime == nil)
+        #expect(places.systemConfig == ["/etc/xdg/app"])
+    }
+
+    @Test("absolute XDG variables count, relative and empty ones are ignored")
+    func variables() throws {
+        let places = directories([
+            "HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "relative", "XDG_STATE_HOME": "",
+            "XDG_RUNTIME_DIR": "/run/user/7", "XDG_CONFIG_DIRS": "/a:relative::/b",
+        ])
+        #expect(try places.config == "/c/app")
+        #expect(try places.data == "/h/.local/share/app")
+        #expect(try places.state == "/h/.local/state/app")
+        #expect(try places.runtime == "/run/user/7/app")
+        #expect(places.systemConfig == ["/a/app", "/b/app"])
+    }
+
+    @Test("the override moves all of the user's directories")
+    func override() throws {
+        let places = directories(["HOME": "/h", "XDG_CONFIG_HOME": "/c", "APP_HOME": "/o"])
+        #expect(
+            try [places.config, places.data, places.state, places.cache] == [
+                "/o/config", "/o/data", "/o/state", "/o/cache",
+            ])
+        #expect(try places.runtime == "/o/runtime")
+        #expect(places.systemConfig == ["/etc/xdg/app"])
+    }
+
+    @Test("a relative override is refused when it is used")
+    func relativeOverride() {
+        let places = directories(["HOME": "/h", "APP_HOME": "here"])
+        let error = #expect(throws: FileError.self) { try places.config }
+        #expect(error?.message == "cannot use here: APP_HOME has to be an absolute path")
+    }
+
+    @Test("without HOME the user database is asked")
+    func userDatabase() throws {
+        let users = String(decoding: try Files.read("/etc/passwd", limit: 1 << 20), as: UTF8.self)
+        let records = users.split(separator: "\n").map { $0.split(separator: ":", omittingEmptySubsequences: false) }
+        let home = try #require(records.first { $0.count == 7 && $0[2] == "\(getuid())" })[5]
+        #expect(try directories([:]).config == "\(home)/.config/app")
+    }
+
+    @Test("a user without any home gets an error that says what to set")
+    func noHome() {
+        let error = #expect(throws: FileError.self) { try directories([:], userID: 4_000_000_000).config }
+        #expect(error?.code == .noHome)
+        #expect(error?.message.contains("set HOME or APP_HOME") == true)
+    }
+
+    @Test("the snapshot of the environment holds what a program was started with")
+    func environment() throws {
+        let variables = Environment.snapshot()
+        let bytes = try Files.read("/proc/self/environ", limit: 1 << 22)
+        let started = bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+        try #require(!started.isEmpty)
+        for entry in started.filter({ $0.contains("=") }) {
+            let name = String(entry.prefix { $0 != "=" })
+            #expect(variables[name] == String(entry.dropFirst(name.count + 1)))
+        }
+    }
+}

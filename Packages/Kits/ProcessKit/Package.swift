@@ -1,0 +1,18 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "ProcessKit",
+    products: [.library(name: "ProcessKit", targets: ["ProcessKit"])],
+    targets: [
+        .target(name: "CProcessKit"),
+        .target(name: "ProcessKit", dependencies: ["CProcessKit"]),
+        .testTarget(name: "ProcessKitTests", dependencies: ["ProcessKit"]),
+    ])
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    ]
+}

@@ -1,0 +1,39 @@
+// What Swift cannot do itself: spawn with glibc's extensions, epoll and pidfd (behind _GNU_SOURCE), signal handlers.
+#pragma once
+
+#include <stdbool.h>
+
+// What becomes of a standard descriptor in the child, when it is not the number of a descriptor to copy.
+enum { PROCESSKIT_INHERIT = -1, PROCESSKIT_NULL = -2 };
+
+struct processkit_spawn {
+    const char *_Nonnull path;
+    char *_Nullable const *_Nonnull arguments;
+    char *_Nullable const *_Nonnull environment;
+    const char *_Nullable directory;
+    int standard[3];
+    int terminal; // made the child's before it runs; -1 for none
+};
+
+// All of these return 0 or a descriptor or a count, and a negative errno when they fail.
+int processkit_spawn(const struct processkit_spawn *_Nonnull request, int *_Nonnull process, int *_Nonnull pidfd);
+int processkit_pipe(int *_Nonnull read_end, int *_Nonnull write_end);
+
+struct processkit_state {
+    int code;   // CLD_EXITED, CLD_KILLED, CLD_DUMPED or CLD_STOPPED; 0 while it runs
+    int status; // exit code or signal
+};
+int processkit_state(int pidfd, int flags, struct processkit_state *_Nonnull state);
+
+int processkit_epoll_create(void);
+int processkit_epoll_arm(int epoll, int descriptor, bool for_writing);
+void processkit_epoll_forget(int epoll, int descriptor);
+int processkit_epoll_wait(int epoll, int *_Nonnull ready, int capacity, int milliseconds);
+int processkit_eventfd(void);
+
+int processkit_signals_open(void);
+int processkit_signals_catch(int number);
+void processkit_signals_close(void);
+void processkit_signals_acknowledge(void);
+void processkit_signals_set_restore(void (*_Nullable restore)(void));
+void processkit_ignore_sigpipe(void);

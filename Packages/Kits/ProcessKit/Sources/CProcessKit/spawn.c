@@ -1,0 +1,88 @@
+#define _GNU_SOURCE
+#include "CProcessKit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int add_actions(posix_spawn_file_actions_t *actions, const struct processkit_spawn *request) {
+    int failure = 0;
+    for (int number = 0; number < 3 && !failure; number++) {
+        int source = request->standard[number];
+        if (source == PROCESSKIT_NULL)
+            failure = posix_spawn_file_actions_addopen(
+                actions, number, "/dev/null", number == 0 ? O_RDONLY : O_WRONLY, 0);
+        else if (source != PROCESSKIT_INHERIT)
+            failure = posix_spawn_file_actions_adddup2(actions, source, number);
+    }
+    if (!failure && request->terminal >= 0)
+        failure = posix_spawn_file_actions_addtcsetpgrp_np(actions, request->terminal);
+    if (!failure && request->directory)
+        failure = posix_spawn_file_actions_addchdir_np(actions, request->directory);
+    if (!failure)
+        failure = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+    return failure;
+}
+
+int processkit_spawn(const struct processkit_spawn *request, int *process, int *pidfd) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    int failure = add_actions(&actions, request);
+    if (!failure)
+        failure = posix_spawn(
+            process, request->path, &actions, &attributes, request->arguments, request->environment);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (failure) return -failure;
+
+    // Nobody else waits for this child, so its number cannot have been given away yet.
+    *pidfd = pidfd_open(*process, 0);
+    if (*pidfd >= 0) return 0;
+    failure = errno;
+    kill(-*process, SIGKILL);
+    waitpid(*process, NULL, 0);
+    return -failure;
+}
+
+// Where the program was started without standard descriptors, a pipe could get their numbers and be overwritten.
+static int above_standard(int descriptor) {
+    if (descriptor > 2) return descriptor;
+    int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    close(descriptor);
+    return moved;
+}
+
+int processkit_pipe(int *read_end, int *write_end) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
+    *read_end = above_standard(ends[0]);
+    *write_end = above_standard(ends[1]);
+    if (*read_end >= 0 && *write_end >= 0) return 0;
+    int failure = errno;
+    close(*read_end);
+    close(*write_end);
+    return -failure;
+}
+
+int processkit_state(int pidfd, int flags, struct processkit_state *state) {
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    if (waitid(P_PIDFD, (id_t)pidfd, &info, flags) != 0) return -errno;
+    state->code = info.si_pid == 0 ? 0 : info.si_code;
+    state->status = info.si_status;
+    return 0;
+}

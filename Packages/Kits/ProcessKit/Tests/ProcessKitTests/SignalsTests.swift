@@ -1,0 +1,95 @@
+import Glibc
+import ProcessKit
+import Testing
+
+/// Signal handlers belong to the process, so that each test has one of its own.
+@Suite("Signals", .timeLimit(.minutes(1)))
+struct SignalsTests {
+    @Test("signals arrive in their order, and a poll sees them")
+    func order() async {
+        await #expect(processExitsWith: .success) {
+            let signals = try Signals.install([.interrupt, .terminate, .hangUp])
+            #expect(signals.next() == nil)
+            for signal in [SIGTERM, SIGINT, SIGHUP] { raise(signal) }
+            var poll = pollfd(fd: signals.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            #expect(unsafe Glibc.poll(&poll, 1, 0) == 1)
+            #expect([signals.next(), signals.next(), signals.next()] == [.terminate, .interrupt, .hangUp])
+            #expect(signals.next() == nil)
+        }
+    }
+
+    @Test("a task waits for a signal without a poll loop")
+    func received() async {
+        await #expect(processExitsWith: .success) {
+            let signals = try Signals.install([.terminate])
+            let waiting = Task { await signals.received.next() }
+            kill(getpid(), SIGTERM)
+            #expect(await waiting.value == .terminate)
+        }
+    }
+
+    @Test("a cancelled wait for signals ends")
+    func cancelled() async {
+        await #expect(processExitsWith: .success) {
+            let signals = try Signals.install([.terminate])
+            let waiting = Task {
+                for await _ in signals.received { Issue.record("no signal was sent") }
+            }
+            waiting.cancel()
+            await waiting.value
+        }
+    }
+
+    @Test("a second interrupt runs the restore hook and ends the process with 130")
+    func secondInterrupt() async throws {
+        let result = await #expect(processExitsWith: .exitCode(130), observing: [\.standardOutputContent]) {
+            let signals = try Signals.install([.interrupt])
+            signals.setRestoreHook { _ = unsafe write(1, "restored", 8) }
+            raise(SIGINT)
+            #expect(signals.next() == .interrupt)
+            raise(SIGINT)
+        }
+        let output = try #require(result?.standardOutputContent)
+        #expect(String(decoding: output, as: UTF8.self).contains("restored"))
+    }
+
+    @Test("an interrupt that was acknowledged does not count")
+    func acknowledged() async {
+        await #expect(processExitsWith: .success) {
+            let signals = try Signals.install([.interrupt])
+            for _ in 0..<3 {
+                raise(SIGINT)
+                #expect(signals.next() == .interrupt)
+                signals.acknowledgeInterrupt()
+            }
+        }
+    }
+
+    @Test("only one value catches signals, and its end brings the former handlers back")
+    func restored() async {
+        await #expect(processExitsWith: .signal(SIGTERM)) {
+            var signals: Signals? = try Signals.install([.terminate])
+            let error = #expect(throws: ProcessError.self) { try Signals.install([.hangUp]) }
+            #expect(error?.code == .signalsInUse)
+            raise(SIGTERM)
+            #expect(signals?.next() == .terminate)
+            signals = nil
+            signals = try Signals.install([.hangUp])
+            #expect(signals?.next() == nil)
+            raise(SIGTERM)
+        }
+    }
+
+    @Test("a write to a closed pipe is an error, not the end of the process")
+    func brokenPipe() async {
+        await #expect(processExitsWith: .success) {
+            let signals = try Signals.install([])
+            var ends: [Int32] = [0, 0]
+            try #require(unsafe pipe(&ends) == 0)
+            close(ends[0])
+            #expect(unsafe write(ends[1], "x", 1) == -1)
+            #expect(errno == EPIPE)
+            withExtendedLifetime(signals) {}
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "TerminalKit",
+    products: [.library(name: "TerminalKit", targets: ["TerminalKit"])],
+    targets: [
+        // Not through pkg-config: its one flag, -DUTF8PROC_EXPORTS, is for Windows and makes every build warn.
+        .systemLibrary(name: "CUTF8Proc", providers: [.apt(["libutf8proc-dev"])]),
+        .target(name: "CTerminalKit"),
+        .target(name: "TerminalKit", dependencies: ["CUTF8Proc", "CTerminalKit"]),
+        .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"]),
+    ]
+)
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    ]
+}

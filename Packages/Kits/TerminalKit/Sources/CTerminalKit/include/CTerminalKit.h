@@ -1,0 +1,21 @@
+#pragma once
+
+#include <stdbool.h>
+
+/// Reads the size of the terminal behind `fd`; false when the kernel does not know it.
+bool martlet_terminal_size(int fd, int *columns, int *rows);
+
+/// Takes the terminal behind `fd` out of echo, line and signal-key mode, and guards it: until
+/// `martlet_terminal_leave`, an ending by signal, crash or `exit` puts it back first. A restore in between writes one
+/// byte to `wake_fd`. Typed-ahead input is dropped when `discard_input`. Returns 0 or an errno; EBUSY when one
+/// terminal is taken already.
+int martlet_terminal_enter(int fd, int wake_fd, bool discard_input);
+
+/// Puts the terminal and the signal actions back; `fd` and `wake_fd` are not used after it returned.
+void martlet_terminal_leave(void);
+
+/// Puts the terminal back if it is taken. Async-signal-safe, and may be called at any time and any number of times.
+void martlet_terminal_restore(void);
+
+/// Makes a pipe whose ends do not block and are not inherited; returns 0 or an errno.
+int martlet_wake_pipe(int *read_end, int *write_end);

@@ -1,0 +1,93 @@
+import Glibc
+
+/// The line a person is typing, byte by byte; knows keys but no terminal.
+struct LineEditor: Sendable {
+    enum Step: Equatable {
+        case unfinished, finished, end, interrupted, tooLong
+    }
+
+    static let limit = 65_536
+
+    private(set) var bytes: [UInt8] = []
+    private let isSecret: Bool
+    private var escape = Escape.none
+
+    /// Keys such as the arrows arrive as ESC and some more bytes, which are not text.
+    private enum Escape {
+        case none, started, sequence, oneMore
+    }
+
+    init(isSecret: Bool) {
+        self.isSecret = isSecret
+        // A secret must not leave copies behind in buffers that it outgrew.
+        if isSecret { bytes.reserveCapacity(Self.limit) }
+    }
+
+    mutating func receive(_ byte: UInt8) -> Step {
+        if isPartOfKey(byte) { return .unfinished }
+        switch byte {
+        case 0x0A, 0x0D: return .finished
+        case 0x03: return .interrupted
+        case 0x04: return bytes.isEmpty ? .end : .unfinished
+        case 0x08, 0x7F: removeLast()
+        case 0x15: wipe()
+        case 0x09, 0x20...:
+            if bytes.count == Self.limit { return .tooLong }
+            bytes.append(byte)
+        default: break
+        }
+        return .unfinished
+    }
+
+    /// Overwrites what was typed and forgets it.
+    mutating func wipe() {
+        unsafe bytes.withUnsafeMutableBytes { buffer in
+            if let start = buffer.baseAddress { unsafe explicit_bzero(start, buffer.count) }
+        }
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func isPartOfKey(_ byte: UInt8) -> Bool {
+        switch escape {
+        case .none:
+            guard byte == 0x1B else { return false }
+            escape = .started
+        case .started: escape = byte == UInt8(ascii: "[") ? .sequence : byte == UInt8(ascii: "O") ? .oneMore : .none
+        case .sequence: if (0x40...0x7E).contains(byte) { escape = .none }
+        case .oneMore: escape = .none
+        }
+        // Ctrl-C and Return work even when a lone Escape was pressed before.
+        guard byte == 0x03 || byte == 0x0A || byte == 0x0D else { return true }
+        escape = .none
+        return false
+    }
+
+    private mutating func removeLast() {
+        var count = 1
+        if isSecret {
+            while count < bytes.count && bytes[bytes.count - count] & 0xC0 == 0x80 { count += 1 }
+        } else {
+            count = String(decoding: bytes, as: UTF8.self).last?.utf8.count ?? 1
+        }
+        for _ in 0..<min(count, bytes.count) {
+            bytes[bytes.count - 1] = 0
+            bytes.removeLast()
+        }
+    }
+}
+
+extension LineEditor {
+    /// The end of the typed line that fits `width` columns, as it is safe to show.
+    func visibleTail(width: Int) -> String {
+        let text = Sanitizer.sanitize(String(decoding: bytes, as: UTF8.self))
+        var start = text.endIndex
+        var used = 0
+        while start > text.startIndex {
+            let before = text.index(before: start)
+            used += TextWidth.of(text[before])
+            if used > width { break }
+            start = before
+        }
+        return String(text[start...])
+    }
+}

@@ -1,0 +1,48 @@
+/// One prompt and its answer, on a thread that may block.
+struct Question: Sendable {
+    let prompt: StyledText
+    let isSecret: Bool
+    let level: ColorLevel
+    let theme: Theme
+
+    func ask(on device: borrowing TerminalDevice) throws(TerminalError) -> [UInt8]? {
+        var editor = LineEditor(isSecret: isSecret)
+        defer { device.endLine() }
+        do throws(TerminalError) {
+            if try converse(on: device, &editor) { return editor.bytes }
+        } catch {
+            editor.wipe()
+            throw error
+        }
+        editor.wipe()
+        return nil
+    }
+
+    /// Whether there is an answer; false when the input ended without one.
+    private func converse(
+        on device: borrowing TerminalDevice, _ editor: inout LineEditor
+    ) throws(TerminalError) -> Bool {
+        try device.write(display(editor, columns: device.columns))
+        while true {
+            guard let byte = try device.readByte() else { return false }
+            switch editor.receive(byte) {
+            case .unfinished: break
+            case .finished: return true
+            case .end: return false
+            case .interrupted: throw TerminalError(.interrupted, "interrupted at the prompt")
+            case .tooLong:
+                throw TerminalError(
+                    .tooLong, "the line is longer than \(LineEditor.limit) bytes; give the value by a file")
+            }
+            // A pasted text is drawn once, not once for each of its characters.
+            if !isSecret && !device.hasInput { try device.write(display(editor, columns: device.columns)) }
+        }
+    }
+
+    /// The prompt and the end of what was typed, on one row whatever its length.
+    func display(_ editor: LineEditor, columns: Int) -> String {
+        let prompt = prompt.singleLine.truncated(to: max(1, columns - 11))
+        let typed = isSecret ? "" : editor.visibleTail(width: max(1, columns - 1 - prompt.width))
+        return "\r" + prompt.rendered(level: level, theme: theme) + typed + "\u{1B}[K"
+    }
+}

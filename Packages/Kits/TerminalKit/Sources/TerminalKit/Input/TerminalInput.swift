@@ -1,0 +1,52 @@
+import CTerminalKit
+
+/// Asks the person at the controlling terminal, so that standard input may be a pipe.
+///
+/// While a question is open, the terminal is put back on every way out: an answer, an error, cancellation, `exit`,
+/// a signal that ends the process, and a crash.
+public struct TerminalInput: Sendable {
+    private let path: String
+    private let level: ColorLevel
+    private let theme: Theme
+
+    /// Input from the terminal at `path`, the controlling one unless said.
+    public init(path: String = "/dev/tty", level: ColorLevel = .none, theme: Theme = .dark) {
+        self.path = path
+        self.level = level
+        self.theme = theme
+    }
+
+    /// Asks for a line and shows it while it is typed; nothing when the person ended the input (Ctrl-D).
+    ///
+    /// Throws `interrupted` on Ctrl-C, and `cancelled` as soon as the surrounding task is.
+    public func readLine(prompt: StyledText) async throws(TerminalError) -> String? {
+        try await read(prompt, isSecret: false).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Asks for a line without showing it, at most 65,536 bytes; otherwise as ``readLine(prompt:)``.
+    ///
+    /// The answer is the only copy; the caller may overwrite it after use.
+    public func readSecret(prompt: StyledText) async throws(TerminalError) -> [UInt8]? {
+        try await read(prompt, isSecret: true)
+    }
+
+    /// Puts the terminal back; async-signal-safe, for the signal handler of a process, and harmless at any time.
+    public static let restore: @convention(c) () -> Void = martlet_terminal_restore
+
+    private func read(_ prompt: StyledText, isSecret: Bool) async throws(TerminalError) -> [UInt8]? {
+        let wake = try WakePipe()
+        let question = Question(prompt: prompt, isSecret: isSecret, level: level, theme: theme)
+        let path = path
+        let answer = await withTaskCancellationHandler {
+            await BlockingThread.run {
+                Result { () throws(TerminalError) in
+                    let device = try TerminalDevice(path: path, wake: wake, discardsInput: isSecret)
+                    return try question.ask(on: device)
+                }
+            }
+        } onCancel: {
+            wake.cancel()
+        }
+        return try answer.get()
+    }
+}

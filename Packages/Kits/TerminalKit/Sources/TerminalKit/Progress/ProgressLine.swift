@@ -1,0 +1,130 @@
+import Synchronization
+
+/// One line at the bottom of a terminal that shows how far something is, and that leaves no trace.
+///
+/// Where the descriptor is no terminal, only messages are written. The owner runs ``run()`` beside the work so that
+/// spinner and time go on, and calls ``finish()`` at the end.
+///
+///     let progress = ProgressLine(level: .ansi256)
+///     progress.update("downloading model.gguf", fraction: 0.4)
+///     progress.around { print("one result") }
+///     progress.finish()
+public final class ProgressLine: Sendable {
+    private let terminal: Terminal
+    private let isVisible: Bool
+    private let level: ColorLevel
+    private let theme: Theme
+    private let elapsed: @Sendable () -> Duration
+    private let pause: @Sendable (Duration) async throws -> Void
+    private let state = Mutex(State())
+
+    private struct State {
+        var frame = ProgressFrame()
+        var isOnScreen = false
+        var isFinished = false
+        var suspensions = 0
+        var lastDrawn: Duration?
+    }
+
+    /// At most thirty drawings a second: more is not seen and floods a slow connection.
+    private static let shortestInterval = Duration.nanoseconds(33_333_334)
+    private static let erase = "\r\u{1B}[K"
+
+    /// A line on `fileDescriptor`, empty until the first update.
+    public init<C: Clock>(
+        fileDescriptor: Int32 = 2, level: ColorLevel, theme: Theme = .dark, clock: C = ContinuousClock()
+    ) where C.Duration == Duration {
+        terminal = Terminal(fileDescriptor: fileDescriptor)
+        isVisible = terminal.isTerminal
+        self.level = level
+        self.theme = theme
+        let start = clock.now
+        elapsed = { start.duration(to: clock.now) }
+        pause = { try await clock.sleep(for: $0) }
+    }
+
+    /// Changes what the line says; with a fraction it shows a bar, else a spinner.
+    public func update(_ text: StyledText, fraction: Double? = nil) {
+        guard isVisible else { return }
+        state.withLock {
+            $0.frame.text = text.singleLine
+            $0.frame.fraction = fraction
+            terminal.write(drawing(&$0))
+        }
+    }
+
+    /// Keeps spinner and time going until the surrounding task is cancelled.
+    public func run() async {
+        guard isVisible else { return }
+        while true {
+            // Sleeping throws only when cancelled, which is how this ends.
+            do { try await pause(.milliseconds(100)) } catch { return }
+            state.withLock { terminal.write(drawing(&$0)) }
+        }
+    }
+
+    /// Writes a line of its own above the progress line.
+    public func message(_ text: StyledText) {
+        state.withLock {
+            let line = text.rendered(level: level, theme: theme) + "\n"
+            terminal.write(erasure(&$0) + line + drawing(&$0))
+        }
+    }
+
+    /// Takes the line away, runs `body`, which may write to the same terminal, and draws the line again.
+    ///
+    /// Within a thirtieth of a second after the last drawing, the next update or tick draws it.
+    public func around<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        suspend()
+        defer { resume() }
+        return try body()
+    }
+
+    /// The same for a body that waits, such as a question to the person.
+    public nonisolated(nonsending) func around<Result, Failure: Error>(
+        _ body: nonisolated(nonsending) () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        suspend()
+        defer { resume() }
+        return try await body()
+    }
+
+    /// Takes the line away for good; later updates draw nothing.
+    public func finish() {
+        state.withLock {
+            terminal.write(erasure(&$0))
+            $0.isFinished = true
+        }
+    }
+
+    private func suspend() {
+        state.withLock {
+            terminal.write(erasure(&$0))
+            $0.suspensions += 1
+        }
+    }
+
+    private func resume() {
+        state.withLock {
+            $0.suspensions -= 1
+            terminal.write(drawing(&$0))
+        }
+    }
+
+    private func erasure(_ state: inout State) -> String {
+        guard state.isOnScreen else { return "" }
+        state.isOnScreen = false
+        return Self.erase
+    }
+
+    private func drawing(_ state: inout State) -> String {
+        guard isVisible, !state.isFinished, state.suspensions == 0, !state.frame.isEmpty else { return "" }
+        let now = elapsed()
+        if let last = state.lastDrawn, now - last < Self.shortestInterval { return "" }
+        state.lastDrawn = now
+        state.isOnScreen = true
+        // The last column stays free, since a full line would move some terminals to the next one.
+        let line = state.frame.line(elapsed: now, width: terminal.size().columns - 1)
+        return "\r" + line.rendered(level: level, theme: theme) + "\u{1B}[K"
+    }
+}

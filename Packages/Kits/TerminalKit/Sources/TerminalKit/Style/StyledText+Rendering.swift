@@ -1,0 +1,39 @@
+extension StyledText {
+    /// The text as a terminal of `level` takes it; every escape sequence of styled text is made here.
+    public func bytes(level: ColorLevel, theme: Theme = .dark) -> [UInt8] {
+        Array(rendered(level: level, theme: theme).utf8)
+    }
+
+    /// The same as ``bytes(level:theme:)``, as a string.
+    public func rendered(level: ColorLevel, theme: Theme = .dark) -> String {
+        guard level != .none else { return plainText }
+        var output = ""
+        for run in runs {
+            let parameters = run.style.parameters(level: level, theme: theme)
+            output += parameters.isEmpty ? run.text : "\u{1B}[\(parameters)m\(run.text)\u{1B}[0m"
+        }
+        return output
+    }
+}
+
+extension Style {
+    /// The parameters of the "select graphic rendition" sequence, separated by semicolons.
+    fileprivate func parameters(level: ColorLevel, theme: Theme) -> String {
+        var parts: [String] = []
+        if bold { parts.append("1") }
+        if dim { parts.append("2") }
+        if italic { parts.append("3") }
+        if underline { parts.append("4") }
+        if let color = token.flatMap(theme.textColor) {
+            switch level {
+            case .none: break
+            case .ansi16: parts.append("\(color.ansi16)")
+            case .ansi256: parts.append("38;5;\(color.xterm256)")
+            case .truecolor:
+                let (red, green, blue) = color.rgb
+                parts.append("38;2;\(red);\(green);\(blue)")
+            }
+        }
+        return parts.joined(separator: ";")
+    }
+}

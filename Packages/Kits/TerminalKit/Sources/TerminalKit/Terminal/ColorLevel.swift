@@ -1,0 +1,42 @@
+/// How many colours may be used on an output.
+public enum ColorLevel: Int, Sendable, Hashable, Comparable, CaseIterable {
+    /// No escape sequence at all, bold and the like included.
+    case none
+    /// The sixteen colours that the person's own terminal theme defines.
+    case ansi16
+    /// The 256 colours of xterm.
+    case ansi256
+    /// 24 bits.
+    case truecolor
+
+    /// Fewer colours are less.
+    public static func < (left: ColorLevel, right: ColorLevel) -> Bool { left.rawValue < right.rawValue }
+
+    /// Decides from what was asked for, where the output goes, and the environment.
+    ///
+    /// An explicit choice wins over the environment, and `NO_COLOR` wins over `CLICOLOR_FORCE` and `FORCE_COLOR`.
+    public static func detect(
+        choice: ColorChoice = .auto, isTerminal: Bool, environment: [String: String]
+    ) -> ColorLevel {
+        let capable = capability(of: environment)
+        switch choice {
+        case .never: return .none
+        case .always: return max(.ansi16, capable)
+        case .auto:
+            if isSet(environment["NO_COLOR"]) { return .none }
+            let forced = ["CLICOLOR_FORCE", "FORCE_COLOR"].contains { name in
+                isSet(environment[name]) && environment[name] != "0"
+            }
+            if forced { return max(.ansi16, capable) }
+            return isTerminal ? capable : .none
+        }
+    }
+
+    private static func capability(of environment: [String: String]) -> ColorLevel {
+        guard let term = environment["TERM"], isSet(term), term != "dumb" else { return .none }
+        if let color = environment["COLORTERM"], color == "truecolor" || color == "24bit" { return .truecolor }
+        return term.hasSuffix("-256color") ? .ansi256 : .ansi16
+    }
+
+    private static func isSet(_ value: String?) -> Bool { !(value ?? "").isEmpty }
+}

@@ -1,0 +1,32 @@
+import CTerminalKit
+import Glibc
+
+/// What a descriptor is connected to; asks each time, since a window changes its size.
+public struct Terminal: Sendable, Hashable {
+    /// The descriptor asked about; it stays the caller's.
+    public let fileDescriptor: Int32
+
+    /// A view of `fileDescriptor`.
+    public init(fileDescriptor: Int32) {
+        self.fileDescriptor = fileDescriptor
+    }
+
+    /// Whether the descriptor is a terminal.
+    public var isTerminal: Bool { isatty(fileDescriptor) == 1 }
+
+    /// The size the kernel knows, else `COLUMNS` and `LINES` of `environment`, else 80 by 24.
+    public func size(environment: [String: String] = [:]) -> TerminalSize {
+        var columns: Int32 = 0
+        var rows: Int32 = 0
+        if unsafe martlet_terminal_size(fileDescriptor, &columns, &rows) {
+            return TerminalSize(columns: Int(columns), rows: Int(rows))
+        }
+        return TerminalSize(
+            columns: Self.positive(environment["COLUMNS"]) ?? 80, rows: Self.positive(environment["LINES"]) ?? 24)
+    }
+
+    private static func positive(_ text: String?) -> Int? {
+        guard let text, let number = Int(text), (1...10_000).contains(number) else { return nil }
+        return number
+    }
+}

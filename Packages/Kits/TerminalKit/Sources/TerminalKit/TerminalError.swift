@@ -1,0 +1,36 @@
+/// Why a terminal could not be used.
+public struct TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure, stable for programs.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// There is no terminal to ask a person on.
+        case notATerminal = "terminal.not-a-terminal"
+        /// The process is in the background, and the terminal belongs to another.
+        case inBackground = "terminal.in-background"
+        /// Somebody else is asking on the terminal.
+        case busy = "terminal.busy"
+        /// The person pressed Ctrl-C, or a signal took the terminal away.
+        case interrupted = "terminal.interrupted"
+        /// The surrounding task was cancelled.
+        case cancelled = "terminal.cancelled"
+        /// The line is longer than the limit.
+        case tooLong = "terminal.line-too-long"
+        /// The system refused an operation; `errno` says which way.
+        case system = "terminal.system"
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What happened and what to do next, for a person.
+    public let message: String
+    /// The system's error number, where it gave one.
+    public let errno: Int32?
+
+    init(_ code: Code, _ message: String, errno: Int32? = nil) {
+        self.code = code
+        self.message = message
+        self.errno = errno
+    }
+
+    /// The message.
+    public var description: String { message }
+}
