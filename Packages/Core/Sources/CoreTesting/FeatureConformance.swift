@@ -52,12 +52,15 @@ public enum FeatureConformance {
     /// Stop before start, start and stop twice, and an end that leaves nothing behind.
     private static func lifeViolations(_ id: String, _ test: TestHost, _ before: Set<Int32>) async -> [String] {
         var found: [String] = []
-        let host = Host(
-            name: test.host.name, version: test.host.version, environment: test.host.environment,
-            locations: test.host.locations, settings: test.host.settings, clock: ContinuousClock(), now: test.host.now)
-        await Lifecycle(test.composition, host: host).stop()
+        func host() -> Host {
+            Host(
+                name: test.host.name, version: test.host.version, environment: test.host.environment,
+                locations: test.host.locations, settings: test.host.settings, catalogue: test.host.catalogue,
+                composition: test.composition, clock: ContinuousClock(), now: test.host.now)
+        }
+        await Lifecycle(host: host()).stop()
         for round in 1...2 {
-            let lifecycle = Lifecycle(test.composition, host: host)
+            let lifecycle = Lifecycle(host: host())
             await lifecycle.start()
             if case .failed(let reason) = lifecycle.states[id] { found.append("start \(round) failed: \(reason)") }
             let stuck = await lifecycle.stop()

@@ -33,7 +33,7 @@ public struct TestHost: Sendable {
             locations: Locations(
                 current: folder, config: folder + "/config", data: folder + "/data", state: folder + "/state",
                 cache: folder + "/cache"),
-            settings: settings, clock: clock,
+            settings: settings, catalogue: catalogue, composition: composition, clock: clock,
             now: { Timestamp(microseconds: Int64(clock.now.offset.milliseconds) * 1000) })
         interaction = HeadlessInteraction(answers: answers)
     }

@@ -7,11 +7,16 @@ extension Settings {
     /// - Parameters:
     ///   - layers: system, user and project files, in this order.
     ///   - overrides: environment and flags, in this order; they win over the profile too.
+    ///   - problems: what went wrong before, such as a file that could not be read.
+    ///   - unknownVariables: variables with our prefix that name no setting.
     ///   - isTrusted: whether a project file may do what its risky settings, given here, would do.
     public init(
         merging layers: [SettingsLayer], overrides: [SettingsLayer], catalogue: SettingsCatalogue,
+        problems: [SettingsProblem] = [], unknownVariables: [String] = [],
         isTrusted: (_ file: String, _ risky: JSONObject) -> Bool
     ) {
+        self.problems = problems
+        self.unknownVariables = unknownVariables
         for layer in layers {
             var trusted = true
             if case .project(let file) = layer.origin {

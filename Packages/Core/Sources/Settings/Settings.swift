@@ -32,6 +32,9 @@ public struct Settings: Sendable {
     /// The entry of a key that is set somewhere.
     public subscript(key: [String]) -> Entry? { entries[key] }
 
+    /// Every key that is set somewhere.
+    public var keys: [[String]] { Array(entries.keys) }
+
     /// Whether a feature is on.
     public func isOn(_ feature: String) -> Bool {
         entries[["features", feature]]?.value.bool ?? true

@@ -67,6 +67,11 @@ public struct SettingsCatalogue: Sendable {
         node(at: key)?.declaration
     }
 
+    /// Whether the key names a group of settings.
+    public func isGroup(_ key: [String]) -> Bool {
+        node(at: key).map { $0.declaration == nil } ?? false
+    }
+
     private func node(at key: [String]) -> Node? {
         var node = root
         for name in key {

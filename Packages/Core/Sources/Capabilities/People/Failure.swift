@@ -26,7 +26,7 @@ extension Failure {
     public var report: JSON {
         var error: JSONObject = ["code": .string(code), "message": .string(message)]
         if let cause { error["cause"] = .string((cause as? any Failure)?.message ?? String(describing: cause)) }
-        for (name, value) in details { error[name] = value }
+        for (name, value) in details where error[name] == nil { error[name] = value }
         return ["error": .object(error)]
     }
 }

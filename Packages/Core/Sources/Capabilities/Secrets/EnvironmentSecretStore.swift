@@ -1,13 +1,14 @@
 /// The secrets that stand in the environment. Nothing is ever written there.
 public struct EnvironmentSecretStore: SecretStore {
-    private let environment: [String: String]
+    private let environment: @Sendable () -> [String: String]
 
-    public init(environment: [String: String]) {
+    /// - Parameter environment: asked only when a secret is wanted.
+    public init(environment: @escaping @Sendable () -> [String: String]) {
         self.environment = environment
     }
 
     public func secret(named name: SecretName) async -> Secret? {
-        environment[name.environmentVariable].flatMap { $0.isEmpty ? nil : Secret($0) }
+        environment()[name.environmentVariable].flatMap { $0.isEmpty ? nil : Secret($0) }
     }
 
     public func store(_ secret: Secret, named name: SecretName) async throws {
@@ -19,7 +20,7 @@ public struct EnvironmentSecretStore: SecretStore {
     }
 
     public func names() async -> [SecretName] {
-        environment.keys.filter { $0.hasSuffix("_API_KEY") }.sorted()
+        environment().filter { $0.key.hasSuffix("_API_KEY") && $0.key != "_API_KEY" && !$0.value.isEmpty }.keys.sorted()
             .map { SecretName($0.dropLast("_API_KEY".count).lowercased()) }
     }
 }

@@ -19,9 +19,11 @@ public struct TraceContext: Sendable, Hashable {
     /// Reads a header value; nil when it is not valid by the W3C rules.
     public init?(traceparent: String) {
         let parts = traceparent.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count >= 4, parts[0].count == 2, parts[0] != "ff", parts[0] != "00" || parts.count == 4,
+        // A later version may have more parts, and what it adds is not for us.
+        guard parts.count >= 4, parts[0].utf8.count == 2, let version = UInt64(lowerHex: parts[0]),
+            version != 0xFF, version != 0 || parts.count == 4,
             let trace = TraceID(hex: parts[1]), let span = SpanID(hex: parts[2]),
-            parts[3].count == 2, let flags = UInt8(parts[3], radix: 16)
+            parts[3].utf8.count == 2, let flags = UInt64(lowerHex: parts[3])
         else { return nil }
         self.init(trace: trace, span: span, isSampled: flags & 1 == 1)
     }

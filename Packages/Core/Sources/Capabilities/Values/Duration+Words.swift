@@ -7,8 +7,8 @@ extension Duration: InputValue, OutputValue {
     public var json: JSON { .string(words) }
 
     public init(json: JSON) throws(ValueError) {
-        if let seconds = json.double, seconds >= 0, seconds < 1e12 {
-            self = .seconds(seconds)
+        if let value = json.double.flatMap(Duration.init(exactSeconds:)) {
+            self = value
         } else if let value = json.string.flatMap(Duration.init(words:)) {
             self = value
         } else {
@@ -19,8 +19,7 @@ extension Duration: InputValue, OutputValue {
     /// Reads `250ms`, `30s`, `1m30s`, `2h`, `1d`; a plain number is seconds. Nil for anything else.
     public init?(words: String) {
         if let seconds = Double(words) {
-            guard seconds >= 0, seconds < 1e12 else { return nil }
-            self = .seconds(seconds)
+            self.init(exactSeconds: seconds)
             return
         }
         var total = Duration.zero
@@ -31,8 +30,11 @@ extension Duration: InputValue, OutputValue {
             rest = rest.dropFirst(digits.count)
             let unit = rest.prefix { $0.isLetter }
             rest = rest.dropFirst(unit.count)
-            guard let number = Double(digits), number < 1e12, let scale = Self.units[String(unit)] else { return nil }
-            total += .seconds(number * scale)
+            guard let number = Double(digits), let scale = Self.units[String(unit)],
+                let part = Duration(exactSeconds: number * scale)
+            else { return nil }
+            total += part
+            guard total < .seconds(Self.limit) else { return nil }
         }
         self = total
     }
@@ -41,10 +43,21 @@ extension Duration: InputValue, OutputValue {
         "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400,
     ]
 
-    /// Whole milliseconds, rounded down.
+    private static let limit = 1_000_000_000_000
+
+    /// Exact to the microsecond, because a product such as 1001 × 0.001 is no binary fraction.
+    private init?(exactSeconds seconds: Double) {
+        guard seconds >= 0, seconds < Double(Self.limit) else { return nil }
+        let whole = seconds.rounded(.down)
+        self = .seconds(Int64(whole)) + .microseconds(Int64(((seconds - whole) * 1e6).rounded()))
+    }
+
+    /// Whole milliseconds, without the fraction; what no `Int` can hold is the nearest that it can.
     public var milliseconds: Int {
         let (seconds, attoseconds) = components
-        return Int(clamping: seconds) * 1000 + Int(clamping: attoseconds / 1_000_000_000_000_000)
+        let (milliseconds, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
+        if isTooLong { return seconds < 0 ? .min : .max }
+        return Int(milliseconds + attoseconds / 1_000_000_000_000_000)
     }
 
     /// The shortest usual way of writing it.

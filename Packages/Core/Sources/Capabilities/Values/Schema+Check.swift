@@ -11,7 +11,7 @@ extension Schema {
         case .boolean:
             return value.bool == nil ? [needs("true or false", value)] : []
         case .integer(let range):
-            guard let number = value.int, value.isInteger else { return [needs("a whole number", value)] }
+            guard let number = value.int else { return [needs("a whole number", value)] }
             return outside(number, range)
         case .number(let range):
             guard let number = value.double else { return [needs("a number", value)] }
@@ -22,7 +22,10 @@ extension Schema {
             guard let text = value.string else { return [needs("one of \(names.joined(separator: ", "))", value)] }
             return names.contains(text) ? [] : [unknownChoice(text, names)]
         case .duration:
-            if let number = value.double { return number >= 0 ? [] : [ValueError("must not be negative")] }
+            if let number = value.double {
+                if number < 0 { return [ValueError("must not be negative")] }
+                return number < 1e12 ? [] : [ValueError("is longer than any duration can be")]
+            }
             guard let text = value.string else { return [needs("a duration such as 30s or 1m30s", value)] }
             return Duration(words: text) == nil
                 ? [ValueError("needs a duration such as 250ms, 30s or 1m30s, not \(text.quotedForMessage)")] : []
@@ -86,12 +89,5 @@ extension Schema {
     private func outside<Number: Comparable>(_ number: Number, _ range: ClosedRange<Number>?) -> [ValueError] {
         guard let range, !range.contains(number) else { return [] }
         return [ValueError("must be from \(range.lowerBound) to \(range.upperBound), not \(number)")]
-    }
-}
-
-extension JSON {
-    /// Whether this is a number without a fraction, as far as JSON can tell.
-    fileprivate var isInteger: Bool {
-        if case .int = self { true } else { false }
     }
 }

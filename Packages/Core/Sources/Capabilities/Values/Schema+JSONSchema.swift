@@ -34,7 +34,7 @@ extension Schema {
         for property in properties {
             var schema = property.schema.jsonSchema
             schema["description"] = .string(property.summary)
-            members.append(property.name, .object(schema))
+            members[property.name] = .object(schema)
         }
         let required = properties.filter { !$0.schema.isOptional }.map { JSON.string($0.name) }
         var schema: JSONObject = ["type": "object", "properties": .object(members), "additionalProperties": false]

@@ -10,10 +10,10 @@ public enum Suggestion {
             let distance = Self.distance(wanted, Array(candidate.lowercased().prefix(64)), limit: limit)
             if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
         }
-        if let best { return best.name }
-        // A beginning that fits one name only is as good as a slip of the finger.
+        if let best, best.distance <= 1 { return best.name }
+        // A beginning that fits one name only is nearer than two slips of the finger.
         let completions = candidates.filter { word.count >= 3 && $0.lowercased().hasPrefix(word.lowercased()) }
-        return completions.count == 1 ? completions.first : nil
+        return completions.count == 1 ? completions.first : best?.name
     }
 
     /// `; did you mean 'model'?`, or nothing.

@@ -30,7 +30,8 @@ public struct Timestamp: InputValue, OutputValue, Hashable, Comparable {
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
         var text = "\(Self.padded(year, 4))-\(two(month))-\(two(day))"
         text += "T\(two(clock / 3600)):\(two(clock / 60 % 60)):\(two(clock % 60))"
-        let fraction = microseconds - seconds * 1_000_000
+        // The second in which the first moment of all lies begins before it, so the product may wrap and come back.
+        let fraction = microseconds &- seconds &* 1_000_000
         if fraction != 0 {
             var digits = Self.padded(fraction, 6)
             while digits.hasSuffix("0") { digits.removeLast() }
@@ -59,10 +60,12 @@ public struct Timestamp: InputValue, OutputValue, Hashable, Comparable {
         }
         guard let year = number(4), skip("-"), let month = number(2), skip("-"), let day = number(2), skip("Tt "),
             let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2),
-            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
+            (1...12).contains(month), day >= 1, day <= Self.days(inMonth: month, of: year), hour < 24, minute < 60,
+            second <= 60
         else { return nil }
         var fraction: Int64 = 0
         if skip(".,") {
+            guard let first = rest.first, (48...57).contains(first) else { return nil }
             var scale: Int64 = 100_000
             while let digit = number(1) {
                 fraction += digit * scale
@@ -74,7 +77,7 @@ public struct Timestamp: InputValue, OutputValue, Hashable, Comparable {
             rest = rest.dropFirst()
             guard let hours = number(2), hours < 24 else { return nil }
             _ = skip(":")
-            guard let minutes = rest.isEmpty ? 0 : number(2) else { return nil }
+            guard let minutes = rest.isEmpty ? 0 : number(2), minutes < 60 else { return nil }
             offset = (hours * 60 + minutes) * 60 * (sign == UInt8(ascii: "+") ? 1 : -1)
         } else {
             _ = skip("Zz")
@@ -97,12 +100,17 @@ public struct Timestamp: InputValue, OutputValue, Hashable, Comparable {
 
 extension Timestamp {
     private static func floor(_ number: Int64, _ divisor: Int64) -> Int64 {
-        number >= 0 ? number / divisor : -((-number + divisor - 1) / divisor)
+        number / divisor - (number % divisor < 0 ? 1 : 0)
     }
 
     private static func padded(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        let digits = String(number.magnitude)
+        return (number < 0 ? "-" : "") + String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+
+    private static func days(inMonth month: Int64, of year: Int64) -> Int64 {
+        let next = month == 12 ? (year + 1, 1) : (year, month + 1)
+        return days(fromYear: next.0, month: next.1, day: 1) - days(fromYear: year, month: month, day: 1)
     }
 
     private static func days(fromYear year: Int64, month: Int64, day: Int64) -> Int64 {

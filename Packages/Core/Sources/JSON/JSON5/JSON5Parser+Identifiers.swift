@@ -54,3 +54,11 @@ extension Unicode.Scalar {
         }
     }
 }
+
+extension String {
+    /// Whether this can be a key without quotes.
+    var isIdentifier: Bool {
+        guard let first = unicodeScalars.first, first.startsIdentifier else { return false }
+        return unicodeScalars.dropFirst().allSatisfy(\.continuesIdentifier)
+    }
+}

@@ -6,19 +6,20 @@ struct JSON5Parser {
     private let maxDepth: Int
     private var depth = 0
 
-    /// Reads the one value that the text holds.
-    static func parse(_ cursor: JSONCursor, _ reading: JSONReading) throws(JSONError) -> JSONSyntax {
-        var parser = JSON5Parser(cursor: cursor, maxDepth: reading.maxDepth)
-        try cursor.refuseBadUTF8(in: 0..<cursor.count)
-        let value = try parser.value()
-        _ = try parser.skipSpace()
-        if parser.cursor.offset < cursor.count { throw parser.cursor.failure(.expectedEnd) }
-        return value
+    init(_ cursor: JSONCursor, _ reading: JSONReading) {
+        self.cursor = cursor
+        maxDepth = reading.maxDepth
     }
 
-    private init(cursor: JSONCursor, maxDepth: Int) {
-        self.cursor = cursor
-        self.maxDepth = maxDepth
+    /// Reads the one value that the text holds, or nil where it holds nothing but space and comments.
+    mutating func document() throws(JSONError) -> JSONSyntax? {
+        try cursor.refuseBadUTF8(in: 0..<cursor.count)
+        _ = try skipSpace()
+        if cursor.offset == cursor.count { return nil }
+        let value = try value()
+        _ = try skipSpace()
+        if cursor.offset < cursor.count { throw cursor.failure(.expectedEnd) }
+        return value
     }
 
     private mutating func value() throws(JSONError) -> JSONSyntax {

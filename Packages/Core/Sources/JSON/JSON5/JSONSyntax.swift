@@ -1,7 +1,7 @@
 /// A value together with where it stands in its text.
-struct JSONSyntax {
+struct JSONSyntax: Sendable {
     /// An element of an array or a member of an object.
-    struct Item {
+    struct Item: Sendable {
         /// The key of a member.
         let key: Key?
         let value: JSONSyntax
@@ -12,12 +12,12 @@ struct JSONSyntax {
         var end: Int { value.range.upperBound }
     }
 
-    struct Key {
+    struct Key: Sendable {
         let name: String
         let range: Range<Int>
     }
 
-    indirect enum Content {
+    indirect enum Content: Sendable {
         case scalar(JSON)
         case array([Item])
         case object([Item])
@@ -31,6 +31,15 @@ struct JSONSyntax {
         switch content {
         case .scalar: []
         case .array(let items), .object(let items): items
+        }
+    }
+
+    /// Where the element or member of this name stands among the items.
+    func index(of name: String) -> Int? {
+        switch content {
+        case .scalar: nil
+        case .array(let items): items.indices.first { String($0) == name }
+        case .object(let items): items.firstIndex { $0.key?.name == name }
         }
     }
 

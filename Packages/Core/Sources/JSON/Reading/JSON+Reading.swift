@@ -18,16 +18,15 @@ extension JSON {
     /// Reads the one value that a text in UTF-8 holds.
     public init(parsing bytes: RawSpan, reading: JSONReading = .strict) throws(JSONError) {
         self = try unsafe bytes.withUnsafeBytes { (buffer) throws(JSONError) -> JSON in
-            let cursor = unsafe JSONCursor(buffer)
-            if cursor.count > reading.maxBytes {
-                throw cursor.failure(.tooLong(cursor.count, limit: reading.maxBytes), at: 0)
-            }
+            let cursor = try unsafe JSONCursor(buffer, reading)
             switch reading.dialect {
             case .json:
                 var parser = JSONTreeParser(cursor, reading)
                 return try parser.document()
             case .json5:
-                return try JSON5Parser.parse(cursor, reading).json
+                var parser = JSON5Parser(cursor, reading)
+                guard let syntax = try parser.document() else { throw parser.cursor.failure(.expectedValue) }
+                return syntax.json
             }
         }
     }

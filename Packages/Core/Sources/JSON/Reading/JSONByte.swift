@@ -21,6 +21,10 @@ enum JSONByte {
     static let openBrace: UInt8 = 0x7B
     static let closeBrace: UInt8 = 0x7D
 
+    static func isSpace(_ byte: UInt8) -> Bool {
+        byte == space || byte == lineFeed || byte == carriageReturn || byte == tab
+    }
+
     /// The value of a hexadecimal digit.
     static func hexadecimal(_ byte: UInt8) -> UInt32? {
         switch byte {

@@ -10,8 +10,9 @@ extension JSONCursor {
     @inline(__always)
     func text(of token: JSONStringToken, repairing: Bool) throws(JSONError) -> String {
         if !token.isASCII, !repairing { try refuseBadUTF8(in: token.content) }
-        let content = unsafe UnsafeRawBufferPointer(rebasing: bytes[token.content])
         if token.hasEscapes { return unescape(token.content) }
+        let content = unsafe UnsafeBufferPointer(rebasing: bytes.bindMemory(to: UInt8.self)[token.content])
+        if token.isASCII { return String(copying: unsafe UTF8Span(unchecked: content.span, isKnownASCII: true)) }
         return unsafe String(decoding: content, as: UTF8.self)
     }
 

@@ -1,9 +1,4 @@
 extension JSONCursor {
-    private static let exactPowers: [Double] = [
-        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
-        1e20, 1e21, 1e22,
-    ]
-
     /// Steps over a number that starts here with a digit or a minus.
     mutating func number() throws(JSONError) -> JSON {
         let start = offset
@@ -24,12 +19,10 @@ extension JSONCursor {
         }
         var exponent = 0
         if byte | 0x20 == UInt8(ascii: "e") { exponent = try self.exponent() }
-        // Both operands are exact here, so one operation rounds once, as the standard demands.
-        let scale = exponent - fraction
-        if whole + fraction <= 15, -22...22 ~= scale {
-            let value = Double(magnitude)
-            let scaled = scale < 0 ? value / Self.exactPowers[-scale] : value * Self.exactPowers[scale]
-            return .double(isNegative ? -scaled : scaled)
+        if whole + fraction <= JSONDecimal.mostDigits,
+            let value = JSONDecimal.double(magnitude, scale: exponent - fraction)
+        {
+            return .double(isNegative ? -value : value)
         }
         return .double(try double(start..<offset))
     }

@@ -6,9 +6,14 @@
     let count: Int
     var offset = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    /// Starts at the first byte of a text that the options admit.
+    init(_ bytes: UnsafeRawBufferPointer, _ reading: JSONReading) throws(JSONError) {
         unsafe self.bytes = unsafe bytes
         count = bytes.count
+        if count > reading.maxBytes { throw failure(.tooLong(count, limit: reading.maxBytes), at: 0) }
+        if reading.dialect == .json, self[0] == 0xEF, self[1] == 0xBB, self[2] == 0xBF {
+            throw failure(.byteOrderMark, at: 0)
+        }
     }
 
     /// The byte here, or zero at the end; a zero in the text is an error wherever it stands, so the two need no telling
@@ -57,14 +62,10 @@
         offset += length
     }
 
-    /// Refuses a byte order mark, and anything after the one value.
+    /// Refuses anything after the one value.
     mutating func expectEnd() throws(JSONError) {
         _ = skipSpace()
         if offset < count { throw failure(.expectedEnd) }
-    }
-
-    func refuseByteOrderMark() throws(JSONError) {
-        if self[0] == 0xEF, self[1] == 0xBB, self[2] == 0xBF { throw failure(.byteOrderMark, at: 0) }
     }
 
     /// The error for a problem at an offset, or here.

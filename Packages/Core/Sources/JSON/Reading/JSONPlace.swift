@@ -30,6 +30,7 @@
         }
         let hexadecimal = String(scalar.value, radix: 16, uppercase: true)
         let number = "U+" + String(repeating: "0", count: max(0, 4 - hexadecimal.count)) + hexadecimal
+        if scalar == " " { return "a space" }
         if scalar == "'" { return "\"'\"" }
         if scalar.isASCII { return scalar.value > 0x20 && scalar.value < 0x7F ? "'\(scalar)'" : number }
         switch scalar.properties.generalCategory {

@@ -1,6 +1,7 @@
 /// Everything that can be wrong with a text, before it is worded and located.
 enum JSONProblem {
-    case expectedValue, expectedKey, expectedColon, expectedCommaOrBrace, expectedCommaOrBracket, expectedEnd
+    case expectedValue, expectedKey, expectedQuotedKey, expectedColon, expectedCommaOrBrace, expectedCommaOrBracket,
+        expectedEnd
     case unclosedString, controlCharacter, lineBreakInString, unknownEscape, unfinishedEscape
     case loneSurrogate, badUTF8, byteOrderMark
     case leadingZero, missingDigits, infiniteNumber, wordForInfinity, largeHexadecimal, notAnInteger
@@ -25,7 +26,8 @@ enum JSONProblem {
     func message(found: String) -> String {
         switch self {
         case .expectedValue: "expected a value, found \(found)"
-        case .expectedKey: "expected a key or '}', found \(found)"
+        case .expectedKey: "expected a key, found \(found)"
+        case .expectedQuotedKey: "expected a key in double quotes, found \(found)"
         case .expectedColon: "expected ':' after the key, found \(found)"
         case .expectedCommaOrBrace: "expected ',' or '}' after the value, found \(found)"
         case .expectedCommaOrBracket: "expected ',' or ']' after the value, found \(found)"

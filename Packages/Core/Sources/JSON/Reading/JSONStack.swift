@@ -1,11 +1,7 @@
 /// Values that wait for the end of their array or object, so that each of those is allocated once, at its size.
 @safe struct JSONStack<Element>: ~Copyable {
-    private var storage: UnsafeMutableBufferPointer<Element>
+    private var storage = unsafe UnsafeMutableBufferPointer<Element>(start: nil, count: 0)
     private(set) var count = 0
-
-    init() {
-        unsafe storage = .allocate(capacity: 64)
-    }
 
     deinit {
         unsafe storage.extracting(..<count).deinitialize()
@@ -36,7 +32,7 @@
 
     @inline(never)
     private mutating func grow() {
-        let larger = unsafe UnsafeMutableBufferPointer<Element>.allocate(capacity: storage.count * 2)
+        let larger = unsafe UnsafeMutableBufferPointer<Element>.allocate(capacity: max(64, storage.count * 2))
         _ = unsafe larger.moveInitialize(fromContentsOf: storage)
         unsafe storage.deallocate()
         unsafe storage = unsafe larger

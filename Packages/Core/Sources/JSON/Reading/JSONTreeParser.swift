@@ -2,24 +2,29 @@
 struct JSONTreeParser: ~Copyable {
     private var cursor: JSONCursor
     private let reading: JSONReading
-    private var depth = 0
+    private var depth: Int
     private var elements = JSONStack<JSON>()
     private var members = JSONStack<JSONObject.Member>()
 
-    init(_ cursor: JSONCursor, _ reading: JSONReading) {
+    /// Starts at the cursor, with that many arrays and objects already around it.
+    init(_ cursor: JSONCursor, _ reading: JSONReading, depth: Int = 0) {
         self.cursor = cursor
         self.reading = reading
+        self.depth = depth
     }
+
+    /// Where the text goes on.
+    var offset: Int { cursor.offset }
 
     /// Reads the one value that the text holds.
     mutating func document() throws(JSONError) -> JSON {
-        try cursor.refuseByteOrderMark()
         let value = try value()
         try cursor.expectEnd()
         return value
     }
 
-    private mutating func value() throws(JSONError) -> JSON {
+    /// Reads the value at the cursor.
+    mutating func value() throws(JSONError) -> JSON {
         switch cursor.skipSpace() {
         case JSONByte.quote: return .string(try cursor.string(repairing: reading.repairsText))
         case JSONByte.zero...JSONByte.nine, JSONByte.minus: return try cursor.number()
@@ -52,12 +57,14 @@ struct JSONTreeParser: ~Copyable {
             depth -= 1
             return []
         }
+        var place = 0
         while true {
             do {
                 elements.push(try value())
             } catch {
-                throw error.inside(String(elements.count - start))
+                throw error.inside(String(place))
             }
+            place += 1
             switch cursor.skipSpace() {
             case JSONByte.comma: cursor.offset += 1
             case JSONByte.closeBracket:
@@ -92,7 +99,7 @@ struct JSONTreeParser: ~Copyable {
     }
 
     private mutating func member(since start: Int, _ index: inout [String: Int]?) throws(JSONError) {
-        guard cursor.skipSpace() == JSONByte.quote else { throw cursor.failure(.expectedKey) }
+        guard cursor.skipSpace() == JSONByte.quote else { throw cursor.failure(.expectedQuotedKey) }
         let place = cursor.offset
         let key = try cursor.string(repairing: reading.repairsText)
         guard cursor.skipSpace() == JSONByte.colon else { throw cursor.failure(.expectedColon) }

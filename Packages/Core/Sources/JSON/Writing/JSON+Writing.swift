@@ -10,7 +10,8 @@ extension JSON {
 
     /// Appends the text of the value, in UTF-8.
     public func write(into bytes: inout [UInt8], _ options: JSONWriting = []) {
-        var writer = JSONWriter(layout: options.contains(.pretty) ? .init() : nil, isSorted: options.contains(.sorted))
+        let style = options.contains(.pretty) ? JSONWriter.Style.lines(indent: "  ") : .compact
+        var writer = JSONWriter(style, isSorted: options.contains(.sorted))
         swap(&writer.output, &bytes)
         writer.write(self)
         swap(&writer.output, &bytes)

@@ -1,8 +1,8 @@
 extension JSONWriter {
     /// Writes a string with quotes around it, escaping what JSON forbids and the two line breaks of JavaScript.
-    mutating func write(_ text: String) {
+    mutating func write(_ text: String, quote: UInt8 = JSONByte.quote) {
         let span = text.utf8.span
-        output.append(JSONByte.quote)
+        output.append(quote)
         unsafe span.withUnsafeBufferPointer { bytes in
             var start = 0
             var place = 0
@@ -10,7 +10,7 @@ extension JSONWriter {
                 let byte = unsafe bytes[place]
                 var length = 1
                 var escape: [UInt8]?
-                if byte < JSONByte.space || byte == JSONByte.quote || byte == JSONByte.backslash {
+                if byte < JSONByte.space || byte == quote || byte == JSONByte.backslash {
                     escape = Self.escape(byte)
                 } else if byte == 0xE2, unsafe bytes[place + 1] == 0x80, unsafe bytes[place + 2] | 1 == 0xA9 {
                     escape = Array((unsafe bytes[place + 2] == 0xA8 ? "\\u2028" : "\\u2029").utf8)
@@ -25,13 +25,12 @@ extension JSONWriter {
             }
             unsafe output.append(contentsOf: bytes[start...])
         }
-        output.append(JSONByte.quote)
+        output.append(quote)
     }
 
     private static func escape(_ byte: UInt8) -> [UInt8] {
         switch byte {
-        case JSONByte.quote: Array("\\\"".utf8)
-        case JSONByte.backslash: Array("\\\\".utf8)
+        case JSONByte.quote, JSONByte.apostrophe, JSONByte.backslash: [JSONByte.backslash, byte]
         case 0x08: Array("\\b".utf8)
         case 0x0C: Array("\\f".utf8)
         case JSONByte.lineFeed: Array("\\n".utf8)

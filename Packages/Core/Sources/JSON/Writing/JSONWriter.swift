@@ -1,21 +1,30 @@
 /// Writes values as bytes.
 struct JSONWriter {
-    /// How lines are broken and indented.
-    struct Layout {
-        var indent = "  "
-        var lineBreak = "\n"
-        /// What the line that the value starts on is indented by.
-        var base = ""
+    /// How values are set apart.
+    enum Style {
+        /// Without any space.
+        case compact
+        /// On one line, with a space after commas and colons.
+        case inline
+        /// One element or member a line, in lines that start with `base` and an `indent` for each level.
+        case lines(indent: String, lineBreak: String = "\n", base: String = "")
+    }
+
+    /// How keys are written where an identifier or a choice of quotes is possible.
+    enum KeyStyle {
+        case quoted, singleQuoted, bare
     }
 
     var output: [UInt8] = []
-    private let layout: Layout?
+    let keyStyle: KeyStyle
+    private let style: Style
     private let isSorted: Bool
     private var depth = 0
 
-    init(layout: Layout?, isSorted: Bool = false) {
-        self.layout = layout
+    init(_ style: Style, isSorted: Bool = false, keyStyle: KeyStyle = .quoted) {
+        self.style = style
         self.isSorted = isSorted
+        self.keyStyle = keyStyle
     }
 
     mutating func write(_ value: JSON) {
@@ -35,8 +44,7 @@ struct JSONWriter {
         output.append(JSONByte.openBracket)
         depth += 1
         for (place, element) in elements.enumerated() {
-            if place > 0 { output.append(JSONByte.comma) }
-            breakLine()
+            separate(isFirst: place == 0)
             write(element)
         }
         depth -= 1
@@ -49,11 +57,8 @@ struct JSONWriter {
         output.append(JSONByte.openBrace)
         depth += 1
         for (place, member) in members.enumerated() {
-            if place > 0 { output.append(JSONByte.comma) }
-            breakLine()
-            write(member.key)
-            output.append(JSONByte.colon)
-            if layout != nil { output.append(JSONByte.space) }
+            separate(isFirst: place == 0)
+            write(key: member.key)
             write(member.value)
         }
         depth -= 1
@@ -61,11 +66,31 @@ struct JSONWriter {
         output.append(JSONByte.closeBrace)
     }
 
+    /// Writes a key and its colon.
+    mutating func write(key: String) {
+        switch keyStyle {
+        case .quoted: write(key)
+        case .singleQuoted: write(key, quote: JSONByte.apostrophe)
+        case .bare: key.isIdentifier ? output.append(contentsOf: key.utf8) : write(key)
+        }
+        output.append(JSONByte.colon)
+        if case .compact = style { return }
+        output.append(JSONByte.space)
+    }
+
+    private mutating func separate(isFirst: Bool) {
+        if !isFirst {
+            output.append(JSONByte.comma)
+            if case .inline = style { output.append(JSONByte.space) }
+        }
+        breakLine()
+    }
+
     private mutating func breakLine() {
-        guard let layout else { return }
-        output.append(contentsOf: layout.lineBreak.utf8)
-        output.append(contentsOf: layout.base.utf8)
-        for _ in 0..<depth { output.append(contentsOf: layout.indent.utf8) }
+        guard case .lines(let indent, let lineBreak, let base) = style else { return }
+        output.append(contentsOf: lineBreak.utf8)
+        output.append(contentsOf: base.utf8)
+        for _ in 0..<depth { output.append(contentsOf: indent.utf8) }
     }
 
     /// Digits go out unquoted, so anything else in their place would let a value break out of its own text.

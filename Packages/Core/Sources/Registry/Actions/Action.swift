@@ -34,6 +34,8 @@ public struct Action: Sendable {
     public private(set) var isStreaming = false
     /// Whether it must work with broken settings and features, because it is needed to mend them.
     public private(set) var worksAlways = false
+    /// Whether it finishes without waiting for anything.
+    public private(set) var isInstant = false
     /// Whether lists leave it out.
     public private(set) var isHidden = false
     private let body: @Sendable (JSONObject, ActionContext) async throws -> any OutputValue
@@ -126,6 +128,8 @@ extension Action {
     public func streaming() -> Action { with { $0.isStreaming = true } }
     /// Works even when settings or features are broken.
     public func always() -> Action { with { $0.worksAlways = true } }
+    /// Finishes without waiting or much work: it runs on the thread that the command began on, which saves starting more.
+    public func instant() -> Action { with { $0.isInstant = true } }
     /// Left out of lists: for programs, not for people.
     public func hidden() -> Action { with { $0.isHidden = true } }
 }

@@ -10,9 +10,16 @@ public final class FeatureStates: Sendable {
 
     private let contents = Mutex(Contents())
 
+    public init() {}
+
     /// The state of a feature; one that was never told of is stopped.
     public subscript(feature: String) -> FeatureState {
         contents.withLock { $0.states[feature] ?? .stopped }
+    }
+
+    /// The state of a feature that was told of.
+    public func known(_ feature: String) -> FeatureState? {
+        contents.withLock { $0.states[feature] }
     }
 
     /// Every change from now on. A reader that is slow sees the newest changes and misses older ones.

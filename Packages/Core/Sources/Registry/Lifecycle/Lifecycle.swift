@@ -16,16 +16,16 @@ public actor Lifecycle {
     }
 
     /// The states of all features, for anybody at any time.
-    public nonisolated let states = FeatureStates()
-    private let composition: Composition
-    private let host: Host
+    public nonisolated var states: FeatureStates { host.states }
+    private nonisolated let host: Host
     private let limits: Limits
     private var running: [(id: String, run: FeatureRun)] = []
 
-    public init(_ composition: Composition, host: Host, limits: Limits = Limits()) {
-        self.composition = composition
+    public init(host: Host, limits: Limits = Limits()) {
         self.host = host
         self.limits = limits
+        let composition = host.composition
+        let states = host.states
         for left in composition.off { states.set(left.id, .off(left.reason)) }
         for composed in composition.features {
             let reason = composition.problems.first { $0.feature == composed.manifest.id }?.message
@@ -40,7 +40,7 @@ public actor Lifecycle {
     /// A feature that fails takes only those with it that need it. Cancelling ends the starts that are under way.
     public func start(_ wanted: Set<String>? = nil) async {
         let already = Set(running.map(\.id))
-        var waiting = composition.features.filter { composed in
+        var waiting = host.composition.features.filter { composed in
             let id = composed.manifest.id
             return composed.feature is any RunningFeature && wanted?.contains(id) != false && !already.contains(id)
         }
@@ -68,7 +68,7 @@ public actor Lifecycle {
             }
         }
         guard let feature = composed.feature as? any RunningFeature else { return nil }
-        let run = FeatureRun(id: id, feature: feature, host: host, registry: composition.registry, states: states)
+        let run = FeatureRun(id: id, feature: feature, host: host, registry: host.composition.registry, states: states)
         running.append((id, run))
         return run
     }

@@ -78,7 +78,7 @@ int processkit_pipe(int *read_end, int *write_end) {
     return -failure;
 }
 
-int processkit_state(int pidfd, int flags, struct processkit_state *state) {
+int processkit_wait(int pidfd, int flags, struct processkit_state *state) {
     siginfo_t info;
     memset(&info, 0, sizeof info);
     if (waitid(P_PIDFD, (id_t)pidfd, &info, flags) != 0) return -errno;

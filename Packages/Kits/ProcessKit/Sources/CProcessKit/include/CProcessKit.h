@@ -23,7 +23,7 @@ struct processkit_state {
     int code;   // CLD_EXITED, CLD_KILLED, CLD_DUMPED or CLD_STOPPED; 0 while it runs
     int status; // exit code or signal
 };
-int processkit_state(int pidfd, int flags, struct processkit_state *_Nonnull state);
+int processkit_wait(int pidfd, int flags, struct processkit_state *_Nonnull state);
 
 int processkit_epoll_create(void);
 int processkit_epoll_arm(int epoll, int descriptor, bool for_writing);

@@ -20,7 +20,7 @@ enum BlockingThread {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    private static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
+    static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
         var attributes = pthread_attr_t()
         unsafe pthread_attr_init(&attributes)
         defer { unsafe pthread_attr_destroy(&attributes) }
@@ -28,11 +28,13 @@ enum BlockingThread {
         let job = unsafe Unmanaged.passRetained(Job(body))
         var thread = pthread_t()
         let before = blockSignals()
-        let error = unsafe pthread_create(&thread, &attributes, { argument in
-            guard let argument = unsafe argument else { return nil }
-            unsafe Unmanaged<Job>.fromOpaque(argument).takeRetainedValue().body()
-            return nil
-        }, job.toOpaque())
+        let error = unsafe pthread_create(
+            &thread, &attributes,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                unsafe Unmanaged<Job>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            }, job.toOpaque())
         restoreSignals(before)
         if error != 0 { unsafe job.release() }
         return error

@@ -25,7 +25,12 @@ struct Question: Sendable {
         try device.write(display(editor, columns: device.columns))
         while true {
             guard let byte = try device.readByte() else { return false }
-            switch editor.receive(byte) {
+            let step = editor.receive(byte)
+            // A pasted text is drawn once, not once for each of its characters.
+            if !isSecret && (step != .unfinished || !device.hasInput) {
+                try device.write(display(editor, columns: device.columns))
+            }
+            switch step {
             case .unfinished: break
             case .finished: return true
             case .end: return false
@@ -34,8 +39,6 @@ struct Question: Sendable {
                 throw TerminalError(
                     .tooLong, "the line is longer than \(LineEditor.limit) bytes; give the value by a file")
             }
-            // A pasted text is drawn once, not once for each of its characters.
-            if !isSecret && !device.hasInput { try device.write(display(editor, columns: device.columns)) }
         }
     }
 

@@ -2,7 +2,7 @@
 ///
 ///     let line = StyledText("web1 ", Style(bold: true)) + StyledText("failed", Style(.destructive))
 ///     let bytes = line.bytes(level: .ansi256)
-public struct StyledText: Sendable, Hashable, ExpressibleByStringLiteral {
+public struct StyledText: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// A piece of text in one style.
     public struct Run: Sendable, Hashable {
         /// The text, already harmless to a terminal.
@@ -24,7 +24,7 @@ public struct StyledText: Sendable, Hashable, ExpressibleByStringLiteral {
         append(harmless: Sanitizer.sanitize(text), style)
     }
 
-    /// A literal in plain style.
+    /// A literal in plain style; what it interpolates is neutralised as well.
     public init(stringLiteral text: String) {
         self.init(text)
     }

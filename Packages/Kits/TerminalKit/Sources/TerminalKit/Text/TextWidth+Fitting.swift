@@ -1,6 +1,6 @@
 extension TextWidth {
     /// The longest beginning of `text` that takes at most `width` columns, whole graphemes only.
-    public static func prefix(of text: some StringProtocol, width: Int) -> String {
+    public static func prefix(of text: String, width: Int) -> String {
         var used = 0
         var end = text.startIndex
         while end < text.endIndex {

@@ -6,12 +6,10 @@ import CUTF8Proc
 /// makes it two columns. Control characters count nothing, a tab counts the eight columns it can take at most.
 public enum TextWidth {
     /// The columns that `text` takes.
-    public static func of(_ text: some StringProtocol) -> Int {
-        if let simple = printableASCIICount(text) { return simple }
-        var width = 0
-        for character in text { width += of(character) }
-        return width
-    }
+    public static func of(_ text: String) -> Int { isSimple(text.utf8.span) ? text.utf8.count : sum(text) }
+
+    /// The columns that `text` takes.
+    public static func of(_ text: Substring) -> Int { isSimple(text.utf8.span) ? text.utf8.count : sum(text) }
 
     /// The columns that one grapheme takes.
     public static func of(_ character: Character) -> Int {
@@ -37,12 +35,14 @@ public enum TextWidth {
     static let tabWidth = 8
 
     /// Most text is printable ASCII, where the columns are the bytes.
-    private static func printableASCIICount(_ text: some StringProtocol) -> Int? {
-        var count = 0
-        for byte in text.utf8 {
-            guard byte >= 0x20, byte < 0x7F else { return nil }
-            count += 1
-        }
-        return count
+    private static func isSimple(_ bytes: Span<UInt8>) -> Bool {
+        for index in bytes.indices where bytes[index] < 0x20 || bytes[index] >= 0x7F { return false }
+        return true
+    }
+
+    private static func sum(_ text: some StringProtocol) -> Int {
+        var width = 0
+        for character in text { width += of(character) }
+        return width
     }
 }

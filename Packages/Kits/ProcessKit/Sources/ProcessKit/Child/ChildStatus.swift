@@ -1,5 +1,5 @@
 /// How a child process ended.
-public enum ExitStatus: Hashable, Sendable {
+public enum ChildStatus: Hashable, Sendable {
     /// It ended by itself with this code.
     case exited(Int32)
     /// A signal ended it.

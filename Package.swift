@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One line per feature: its trait, its folder in Packages/Features and its product have this name.
+let features: [String] = [
+]
+
+/// Everything whose tests run from the root.
+let packages: [(name: String, path: String, products: [String], tests: [String])] =
+    [
+        ("Core", "Packages/Core", ["Core", "CoreTesting"], ["JSON", "Capabilities", "Settings", "Registry"]),
+        ("FileKit", "Packages/Kits/FileKit", ["FileKit"], ["FileKit"]),
+        ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),
+        ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit"], ["TerminalKit"]),
+        ("Host", "Packages/Frontends/Host", ["HostKit"], ["HostKit"]),
+        ("CommandLine", "Packages/Frontends/CommandLine", ["CommandLineFrontend"], ["CommandLineFrontend"]),
+    ] + features.map { ($0, "Packages/Features/\($0)", [$0], [$0]) }
+
+let package = Package(
+    name: "martlet",
+    products: [.executable(name: "martlet", targets: ["martlet"])],
+    traits: Set([.default(enabledTraits: Set(features))] + features.map { .trait(name: $0) }),
+    dependencies: packages.map { .package(path: $0.path) },
+    targets: [
+        .executableTarget(
+            name: "martlet",
+            dependencies: [
+                .product(name: "Core", package: "Core"),
+                .product(name: "CommandLineFrontend", package: "CommandLine"),
+            ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) },
+            path: "Apps/martlet")
+    ]
+)
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    ]
+}

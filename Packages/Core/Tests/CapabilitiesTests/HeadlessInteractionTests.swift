@@ -1,0 +1,105 @@
+import Capabilities
+import JSON
+import Testing
+
+@Suite("Answers without a person")
+struct HeadlessInteractionTests {
+    private func given(_ answer: JSON) -> HeadlessInteraction {
+        HeadlessInteraction(answers: ["q.id": answer])
+    }
+
+    private let nothing = HeadlessInteraction()
+
+    @Test("of every kind are taken from what was given")
+    func given() async throws {
+        #expect(try await given("Bern").text("q.id", "City?") == "Bern")
+        #expect(try await given("s3cret").secret("q.id", "Token?").equals(Secret("s3cret")))
+        #expect(try await given("blue").choice("q.id", "Colour?", among: ["red", "blue"]) == 1)
+        #expect(try await given(true).confirm("q.id", "Sure?"))
+        #expect(try await !given(false).confirm("q.id", "Sure?"))
+        #expect(!nothing.canAsk)
+    }
+
+    @Test("of text fall back on the question's default")
+    func defaults() async throws {
+        #expect(try await nothing.text("q.id", "City?", default: "Bern") == "Bern")
+        #expect(try await given("Basel").text("q.id", "City?", default: "Bern") == "Basel")
+    }
+
+    @Test("that were not given are an error at once, for every kind", arguments: Kind.allCases)
+    func missing(kind: Kind) async {
+        let error = await #expect(throws: InteractionError.self) { _ = try await kind.ask(nothing) }
+        #expect(error == .unanswered(id: "q.id", prompt: "Well?"))
+        #expect(error?.code == "interaction.unanswered")
+        #expect(error?.exit == .unanswered)
+        #expect(
+            error?.message
+                == "nobody is there to answer 'Well?'; run it on a terminal, or give the answer 'q.id' beforehand")
+    }
+
+    @Test(
+        "that do not fit are an error of usage",
+        arguments: [
+            (.text, 1, "the answer given for 'q.id' must be text, not an integer"),
+            (.secret, ["x"], "the answer given for 'q.id' must be text, not an array"),
+            (.choice, "green", "the answer given for 'q.id' must be one of red, blue"),
+            (.choice, 0, "the answer given for 'q.id' must be one of red, blue"),
+            (.confirm, "yes", "the answer given for 'q.id' must be true or false, not a string"),
+        ] as [(Kind, JSON, String)])
+    func unfit(kind: Kind, answer: JSON, message: String) async {
+        let error = await #expect(throws: InteractionError.self) { _ = try await kind.ask(given(answer)) }
+        #expect(error?.code == "interaction.unfit-answer")
+        #expect(error?.exit == .usage)
+        #expect(error?.message == message)
+    }
+
+    @Test("of a secret that do not fit are not repeated")
+    func unfitSecret() async {
+        let error = await #expect(throws: InteractionError.self) {
+            try await given(["s3cret"]).secret("q.id", "Token?")
+        }
+        #expect(error?.message.contains("s3cret") == false)
+    }
+
+    @Test("in another form than was asked are the frontend's mistake", arguments: Kind.allCases)
+    func wrongKind(kind: Kind) async {
+        let confused = ConfusedInteraction(answer: kind == .text ? .confirm(true) : .text("x"))
+        let error = await #expect(throws: InteractionError.self) { _ = try await kind.ask(confused) }
+        #expect(error == .wrongKind("q.id"))
+        #expect(error?.code == "interaction.wrong-kind")
+    }
+
+    @Test("that choose what was not offered are the frontend's mistake", arguments: [-1, 2])
+    func outside(index: Int) async {
+        await #expect(throws: InteractionError.wrongKind("q.id")) {
+            try await ConfusedInteraction(answer: .choice(index)).choice("q.id", "Colour?", among: ["red", "blue"])
+        }
+    }
+
+    @Test("of a person who declined end with the code for that")
+    func declined() {
+        #expect(InteractionError.declined(id: "q.id").code == "interaction.declined")
+        #expect(InteractionError.declined(id: "q.id").exit == .unanswered)
+    }
+}
+
+/// A kind of question, with the way to ask it.
+enum Kind: CaseIterable {
+    case text, secret, choice, confirm
+
+    func ask(_ interaction: some Interaction) async throws -> Any {
+        switch self {
+        case .text: try await interaction.text("q.id", "Well?")
+        case .secret: try await interaction.secret("q.id", "Well?")
+        case .choice: try await interaction.choice("q.id", "Well?", among: ["red", "blue"])
+        case .confirm: try await interaction.confirm("q.id", "Well?")
+        }
+    }
+}
+
+/// A frontend that gives the same answer to everything.
+private struct ConfusedInteraction: Interaction {
+    let answer: Answer
+    var canAsk: Bool { true }
+    func answer(_ question: Question) async throws -> Answer { answer }
+}

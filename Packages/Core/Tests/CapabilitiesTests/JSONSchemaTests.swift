@@ -1,0 +1,59 @@
+import Capabilities
+import JSON
+import Testing
+
+@Suite("JSON Schema")
+struct JSONSchemaTests {
+    @Test(
+        "of every kind is exact",
+        arguments: [
+            (.any, "{}"),
+            (.boolean, #"{"type":"boolean"}"#),
+            (.integer(nil), #"{"type":"integer"}"#),
+            (.integer(1...9), #"{"type":"integer","minimum":1,"maximum":9}"#),
+            (.number(nil), #"{"type":"number"}"#),
+            (.number(0...1.5), #"{"type":"number","minimum":0.0,"maximum":1.5}"#),
+            (.string, #"{"type":"string"}"#),
+            (.path(.directory), #"{"type":"string"}"#),
+            (.secret, #"{"type":"string","writeOnly":true}"#),
+            (.choice(["a", "b"]), #"{"type":"string","enum":["a","b"]}"#),
+            (.url, #"{"type":"string","format":"uri"}"#),
+            (.time, #"{"type":"string","format":"date-time"}"#),
+            (
+                .duration,
+                #"{"type":["string","number"],"description":"a duration such as 30s or 1m30s; a number is seconds"}"#
+            ),
+            (.size, #"{"type":["integer","string"],"description":"bytes, or a size such as 64KiB"}"#),
+            (.array(.string), #"{"type":"array","items":{"type":"string"}}"#),
+            (.map(.boolean), #"{"type":"object","additionalProperties":{"type":"boolean"}}"#),
+            (.optional(.optional(.string)), #"{"type":"string"}"#),
+            (.record([]), #"{"type":"object","properties":{},"additionalProperties":false}"#),
+        ] as [(Schema, String)])
+    func exact(schema: Schema, expected: String) {
+        #expect(schema.jsonSchema.description == expected)
+    }
+
+    @Test("of a record describes its members and requires those that cannot be left out")
+    func record() {
+        let inner = Schema.record([.init("x", "Across", .integer(nil))])
+        let schema = Schema.record([
+            .init("name", "What it is called", .string), .init("note", "A note", .optional(.string)),
+            .init("points", "Where it is", .array(inner)),
+        ])
+        #expect(
+            schema.jsonSchema.description
+                == #"{"type":"object","properties":{"#
+                + #""name":{"type":"string","description":"What it is called"},"#
+                + #""note":{"type":"string","description":"A note"},"#
+                + #""points":{"type":"array","items":{"type":"object","properties":{"#
+                + #""x":{"type":"integer","description":"Across"}},"additionalProperties":false,"required":["x"]},"#
+                + #""description":"Where it is"}},"#
+                + #""additionalProperties":false,"required":["name","points"]}"#)
+    }
+
+    @Test("of a record that names a member twice has it once")
+    func twice() {
+        let schema = Schema.record([.init("x", "First", .string), .init("x", "Second", .string)])
+        #expect(schema.jsonSchema["properties"]?.object?.keys == ["x"])
+    }
+}

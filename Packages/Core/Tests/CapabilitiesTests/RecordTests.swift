@@ -1,0 +1,71 @@
+import Capabilities
+import JSON
+import Testing
+
+@Suite("Records")
+struct RecordTests {
+    @Test("are JSON with their members in the declared order")
+    func json() {
+        let reading = Reading(city: "Bern", degrees: 21.5, units: .metric)
+        #expect(reading.json.text() == #"{"city":"Bern","degrees":21.5,"units":"metric"}"#)
+    }
+
+    @Test("leave an absent optional out")
+    func absent() {
+        let reading = Reading(city: "Bern", degrees: nil, units: .imperial)
+        #expect(reading.json.text() == #"{"city":"Bern","units":"imperial"}"#)
+    }
+
+    @Test("have a schema of names, summaries, shapes and roles")
+    func schema() {
+        #expect(
+            Reading.schema
+                == .record([
+                    .init("city", "Where it was measured", .string, role: .name),
+                    .init("degrees", "Temperature", .optional(.number(nil)), role: .plain),
+                    .init("units", "Units of measure", .choice(["metric", "imperial"]), role: .detail),
+                ]))
+    }
+
+    @Test("fit their own schema, alone and in lists", arguments: [21.5, nil])
+    func fits(degrees: Double?) {
+        let reading = Reading(city: "Bern", degrees: degrees, units: .metric)
+        #expect(Reading.schema.problems(in: reading.json).isEmpty)
+        #expect([Reading].schema.problems(in: [reading, reading].json).isEmpty)
+    }
+
+    @Test("with nothing to say are an empty object")
+    func nothing() {
+        #expect(Nothing().json == [:])
+        #expect(Nothing.schema.problems(in: Nothing().json).isEmpty)
+    }
+
+    @Test("of use add up, and what nobody knows stays unknown")
+    func usage() {
+        let first = Usage(inputTokens: 10, cost: Cost(nanodollars: 1))
+        let second = Usage(inputTokens: 5, outputTokens: nil, cost: Cost(nanodollars: 2))
+        #expect(first + second == Usage(inputTokens: 15, outputTokens: nil, cost: Cost(nanodollars: 3)))
+        #expect(
+            (first + Usage(outputTokens: 7)).json.text() == #"{"input_tokens":10,"output_tokens":7,"cost_usd":1e-09}"#)
+        #expect(Usage().json == [:])
+    }
+
+    @Test("of progress know how far they are where both numbers are known")
+    func progress() {
+        #expect(Progress("copying", completed: 1, of: 4).fraction == 0.25)
+        #expect(Progress("copying", completed: 5, of: 4).fraction == 1)
+        #expect(Progress("copying", completed: -1, of: 4).fraction == 0)
+        #expect(Progress("copying", completed: 1, of: 0).fraction == nil)
+        #expect(Progress("copying", completed: 1).fraction == nil)
+        #expect(Progress("copying", completed: 1).json.text() == #"{"activity":"copying","completed":1}"#)
+    }
+
+    @Test("of a message give its text without calls and results")
+    func message() {
+        let call = ToolCall(id: "1", name: "read", input: [:])
+        let message = Message(
+            .assistant, [.text("one "), .call(call), .text("two"), .result(ToolResult(call: "1", content: "x"))])
+        #expect(message.text == "one two")
+        #expect(Message(.user, "hi").parts == [.text("hi")])
+    }
+}

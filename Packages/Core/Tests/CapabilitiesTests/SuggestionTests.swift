@@ -1,0 +1,46 @@
+import Capabilities
+import Testing
+
+@Suite("Suggestions")
+struct SuggestionTests {
+    static let known = ["model", "max-rounds", "monitor", "files", "chat", "on"]
+
+    @Test(
+        "find what was most likely meant",
+        arguments: [
+            ("modle", "model"), ("mdoel", "model"), ("model", "model"), ("MODEL", "model"), ("modell", "model"),
+            ("max_rounds", "max-rounds"), ("maxrounds", "max-rounds"), ("caht", "chat"), ("file", "files"),
+            ("moni", "monitor"), ("monit", "monitor"), ("no", "on"),
+        ])
+    func found(word: String, expected: String) {
+        #expect(Suggestion.nearest(to: word, among: Self.known) == expected)
+    }
+
+    @Test("offer nothing that is not near", arguments: ["zebra", "xx", "mo", "", "max-rounds-of-everything"])
+    func nothing(word: String) {
+        #expect(Suggestion.nearest(to: word, among: Self.known) == nil)
+        #expect(Suggestion.text(for: word, among: Self.known) == "")
+    }
+
+    @Test("prefer the nearest, then the first")
+    func nearest() {
+        #expect(Suggestion.nearest(to: "chart", among: ["charts-all", "chat", "chars"]) == "chat")
+        #expect(Suggestion.nearest(to: "chart", among: ["chars", "chat"]) == "chars")
+    }
+
+    @Test("complete a beginning only where one name fits")
+    func beginnings() {
+        #expect(Suggestion.nearest(to: "mon", among: ["monitor.snapshot", "monitor.watch"]) == nil)
+        #expect(Suggestion.nearest(to: "mon", among: ["monitor.snapshot", "files.list"]) == "monitor.snapshot")
+    }
+
+    @Test("have nothing to offer among nothing")
+    func empty() {
+        #expect(Suggestion.nearest(to: "model", among: [String]()) == nil)
+    }
+
+    @Test("are worded as the end of a message")
+    func text() {
+        #expect(Suggestion.text(for: "modle", among: Self.known) == "; did you mean 'model'?")
+    }
+}

@@ -1,0 +1,14 @@
+import Capabilities
+import Synchronization
+
+/// A time of day that moves by a microsecond whenever it is asked.
+final class Ticks: Sendable {
+    private let count = Mutex<Int64>(0)
+
+    func next() -> Timestamp {
+        count.withLock { count in
+            count += 1
+            return Timestamp(microseconds: count)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Capabilities
+import Testing
+
+/// The rules of https://www.w3.org/TR/trace-context/#traceparent-header.
+@Suite("The traceparent header")
+struct TraceContextTests {
+    private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    private static let span = "00f067aa0ba902b7"
+
+    @Test(
+        "is read when it is valid",
+        arguments: [
+            ("00-\(trace)-\(span)-01", true), ("00-\(trace)-\(span)-00", false), ("00-\(trace)-\(span)-03", true),
+            ("00-\(trace)-\(span)-fe", false), ("01-\(trace)-\(span)-01", true), ("fe-\(trace)-\(span)-00", false),
+            ("cc-\(trace)-\(span)-01-what-the-future-will-be-like", true), ("cc-\(trace)-\(span)-01-", true),
+        ])
+    func valid(header: String, isSampled: Bool) throws {
+        let context = try #require(TraceContext(traceparent: header))
+        #expect(context.trace.description == Self.trace)
+        #expect(context.span.description == Self.span)
+        #expect(context.isSampled == isSampled)
+    }
+
+    @Test(
+        "is refused when it is not",
+        arguments: [
+            "", "-", "---", "00", "00-\(trace)", "00-\(trace)-\(span)", "ff-\(trace)-\(span)-01",
+            "0-\(trace)-\(span)-01",
+            "000-\(trace)-\(span)-01", "0x-\(trace)-\(span)-01", "0A-\(trace)-\(span)-01", ".0-\(trace)-\(span)-01",
+            "00-\(trace.dropLast())-\(span)-01", "00-\(trace)0-\(span)-01", "00-\(trace)-\(span.dropLast())-01",
+            "00-\(trace)-\(span)0-01", "00-\(trace.uppercased())-\(span)-01", "00-\(trace)-\(span.uppercased())-01",
+            "00-00000000000000000000000000000000-\(span)-01", "00-\(trace)-0000000000000000-01",
+            "00-\(trace)-\(span)-1", "00-\(trace)-\(span)-001", "00-\(trace)-\(span)-0g", "00-\(trace)-\(span)-+1",
+            "00-\(trace)-\(span)-0A", "00-\(trace)-\(span)-", "00-\(trace)-\(span)-01-", "00-\(trace)-\(span)-01-extra",
+            "cc-\(trace)-\(span)-01.what-the-future-will-be-like", " 00-\(trace)-\(span)-01", "00-\(trace)-\(span)-01 ",
+            "00-+bf92f3577b34da6a3ce929d0e0e4736-\(span)-01", "00-\(trace)-+0f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6.3ce929d0e0e4736-\(span)-01", "00_\(trace)_\(span)_01",
+        ])
+    func invalid(header: String) {
+        #expect(TraceContext(traceparent: header) == nil)
+    }
+
+    @Test("is written as it is read", arguments: ["00-\(trace)-\(span)-01", "00-\(trace)-\(span)-00"])
+    func bothWays(header: String) {
+        #expect(TraceContext(traceparent: header)?.traceparent == header)
+    }
+
+    @Test("is written for any new ids in a form that can be read", arguments: seeds)
+    func newIDs(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<500 {
+            let context = TraceContext(
+                trace: TraceID(using: &generator), span: SpanID(using: &generator),
+                isSampled: .random(using: &generator))
+            try #require(TraceContext(traceparent: context.traceparent) == context)
+        }
+    }
+
+    @Test("has leading zeros, and new ids are never zero")
+    func zeros() {
+        struct Zeros: RandomNumberGenerator { mutating func next() -> UInt64 { 0 } }
+        var generator = Zeros()
+        #expect(TraceID(using: &generator).description == "00000000000000000000000000000001")
+        #expect(SpanID(using: &generator).description == "0000000000000001")
+    }
+}

@@ -1,0 +1,101 @@
+import Capabilities
+import JSON
+import Registry
+import Settings
+
+/// What only a command line needs: help, completion and the documents about its commands.
+struct CommandLineFeature: Feature {
+    static let manifest = Manifest(
+        id: "commands", summary: "Help, completion and reference of the commands", version: "1.0",
+        namespaces: ["help", "completion", "docs"])
+
+    /// What the program is for, in a line.
+    static let programSummary = "a modular workbench for AI servers"
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(Self.help)
+        registry.add(Self.completion)
+        registry.add(Self.words)
+        for action in Self.documents { registry.add(action) }
+    }
+
+    private static let help = Action(
+        "help", "Show help for a command", .reads,
+        .argument(
+            "command", "The command's words", as: [String].self,
+            completion: .dynamic { @Sendable registry, _ in CommandTree(registry.actions).root.visible.compactMap(\.path.last) })
+    ) { context, words in
+        try helpText(words, context.host, width: nil)
+    }
+    .always().instant()
+
+    /// The page of a command; a width makes lines break for it.
+    static func helpText(_ words: [String], _ host: Host, width: Int?) throws -> String {
+        let tree = CommandTree(host.composition.registry.actions)
+        let page = HelpPage(program: host.name, width: width)
+        let summaries = Dictionary(
+            host.composition.features.flatMap { composed in
+                composed.manifest.namespaces.map { ($0, groupSummaries[$0] ?? composed.manifest.summary) }
+            }, uniquingKeysWith: { first, _ in first })
+        if words.isEmpty { return page.root(tree, summary: programSummary, summaries: summaries) }
+        if let node = tree.node(at: words), !node.children.isEmpty, node.action == nil {
+            return page.group(node, summary: summaries[words.joined(separator: " ")])
+        }
+        switch try tree.match(words) {
+        case .action(let action, _): return page.action(action)
+        case .group(let node): return page.group(node, summary: nil)
+        }
+    }
+
+    /// Groups of features that speak for more than one.
+    private static let groupSummaries = [
+        "config": "Look at and change the settings", "data": "Look after what is kept on this machine",
+        "docs": "Print the documents about the commands",
+    ]
+
+    private static let completion = Action(
+        "completion", "Print a script that completes commands in your shell", .reads,
+        .argument("shell", "Your shell", as: CompletionShell.self)
+    ) { context, shell in
+        ShellScripts.script(for: shell, program: context.host.name)
+    }
+    .always().instant()
+    .example("source <(martlet completion bash)", "In ~/.bashrc")
+
+    private static let words = Action(
+        "completion.words", "Say what may come next on a command line", .reads,
+        .argument("words", "The words so far, the last one being typed", as: [String].self)
+    ) { context, words in
+        let completer = Completer(
+            tree: CommandTree(context.registry.actions), registry: context.registry, host: context.host)
+        return completer.candidates(words).map { $0.summary.isEmpty ? $0.word : "\($0.word)\t\($0.summary)" }
+            .joined(separator: "\n")
+    }
+    .always().instant().hidden()
+
+    private static let documents: [Action] = [
+        Action("docs.markdown", "Print the reference as Markdown", .reads) { MarkdownReference.text($0.host) }
+            .asDefault().always().instant(),
+        Action("docs.man", "Print the manual page", .reads) { ManPage.text($0.host, summary: programSummary) }
+            .always().instant()
+            .example("martlet docs man > martlet.1", "Then: man ./martlet.1"),
+        Action("docs.schema", "Print every action with the JSON Schema of its input and result", .reads) { context in
+            JSON.array(context.registry.actions.all.filter { !$0.isHidden }.map(\.document))
+        }
+        .always().instant(),
+    ]
+}
+
+extension Action {
+    /// The declaration as a program reads it.
+    fileprivate var document: JSON {
+        var object: JSONObject = ["id": .string(id), "summary": .string(summary), "effect": effect.json]
+        if let alias { object.append("alias", .string(alias)) }
+        object.append("streams", .bool(isStreaming))
+        object.append("input", .object(inputSchema))
+        object.append("result", .object(result.jsonSchema))
+        return .object(object)
+    }
+}

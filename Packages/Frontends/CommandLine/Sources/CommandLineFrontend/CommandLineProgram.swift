@@ -1,0 +1,43 @@
+import Capabilities
+import Glibc
+import HostKit
+import JSON
+public import Registry
+import TerminalKit
+
+/// A program with a command line, made from what the features register.
+///
+/// ```swift
+/// let program = CommandLineProgram(name: "mybench", version: "1.0", features: [BuiltInFeature(trait: "Chat", ChatFeature.self)])
+/// exit(program.run(CommandLine.arguments))
+/// ```
+public struct CommandLineProgram: Sendable {
+    private let name: String
+    private let version: String
+    private let features: [BuiltInFeature]
+
+    public init(name: String, version: String, features: [BuiltInFeature]) {
+        self.name = name
+        self.version = version
+        self.features = [BuiltInFeature(essential: CommandLineFeature.self)] + features
+    }
+
+    /// Does what the words say and gives the exit code. Must be called on the main thread.
+    ///
+    /// - Parameter arguments: with the program's own name first, as the system gives them.
+    public func run(_ arguments: [String]) -> Int32 {
+        let streams = StandardStreams()
+        let options: CommonOptions
+        let words: [String]
+        do {
+            (options, words) = try CommonOptions.take(from: Array(arguments.dropFirst()))
+        } catch {
+            // Which format was wanted is not known for sure, but a program that asked for JSON should get it.
+            let format: OutputFormat = arguments.contains("--json") ? .json : .text
+            return ErrorPrinter(streams, format: format, level: .none, isVerbose: false, program: name).print(error).rawValue
+        }
+        let workbench = Workbench(name: name, version: version, features: features, options: options.workbench)
+        let command = Command(workbench: workbench, options: options, words: words, streams: streams)
+        return command.run().rawValue
+    }
+}

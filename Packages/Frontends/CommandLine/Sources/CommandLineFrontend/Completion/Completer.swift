@@ -1,0 +1,107 @@
+import Capabilities
+import JSON
+import Registry
+
+/// What may come next on a command line.
+struct Completer {
+    /// A word that may be typed, with what it means.
+    struct Candidate: Sendable, Hashable {
+        let word: String
+        let summary: String
+
+        init(_ word: String, _ summary: String = "") {
+            self.word = word
+            self.summary = summary
+        }
+    }
+
+    let tree: CommandTree
+    let registry: Registry
+    let host: Host
+
+    /// - Parameter words: all words after the program's name; the last is the one being typed and may be empty.
+    func candidates(_ words: [String]) -> [Candidate] {
+        let current = words.last ?? ""
+        return all(Array(words.dropLast()), current).filter { $0.word.hasPrefix(":") || $0.word.hasPrefix(current) }
+    }
+
+    private func all(_ before: [String], _ current: String) -> [Candidate] {
+        if let last = before.last, let common = Self.valueOption(last, CommonOptions.declarations) {
+            return values(common)
+        }
+        // Common options may stand anywhere and say nothing about the command.
+        var words: [String] = []
+        var index = 0
+        while index < before.count {
+            let word = before[index]
+            index += 1
+            if Self.valueOption(word, CommonOptions.declarations) != nil {
+                index += 1
+            } else if !CommonOptions.declarations.contains(where: { word.hasPrefix("--" + $0.name) }) {
+                words.append(word)
+            }
+        }
+        let match: CommandTree.Match
+        do { match = try tree.match(words) } catch { return [] }
+        switch match {
+        case .group(let node): return verbs(node) + (current.hasPrefix("-") ? options([]) : [])
+        case .action(let action, let rest):
+            return arguments(action, rest, current) + (rest.isEmpty ? verbs(tree.node(at: words) ?? tree.root, of: action) : [])
+        }
+    }
+
+    private func verbs(_ node: CommandTree.Node, of action: Action? = nil) -> [Candidate] {
+        if action != nil, node.path.isEmpty { return [] }
+        var found = node.visible.map { Candidate($0.path.last ?? "", ($0.action ?? $0.standard)?.summary ?? "") }
+        if node.path.isEmpty { found += tree.aliases.sorted { $0.key < $1.key }.map { Candidate($0.key, $0.value.summary) } }
+        return found
+    }
+
+    private func arguments(_ action: Action, _ rest: [String], _ current: String) -> [Candidate] {
+        if let last = rest.last, let option = Self.valueOption(last, action.parameters) { return values(option) }
+        if let equals = current.firstIndex(of: "="), current.hasPrefix("--"),
+            let option = Self.valueOption(String(current[..<equals]), action.parameters + CommonOptions.declarations)
+        {
+            return values(option).map { $0.word.hasPrefix(":") ? $0 : Candidate("\(current[...equals])\($0.word)", $0.summary) }
+        }
+        if current.hasPrefix("-") { return options(action.parameters) }
+        var places = 0
+        var index = 0
+        while index < rest.count {
+            if Self.valueOption(rest[index], action.parameters) != nil { index += 1 } else if !rest[index].hasPrefix("-") { places += 1 }
+            index += 1
+        }
+        let positional = action.parameters.filter { $0.form == .positional }
+        if positional.indices.contains(places) { return values(positional[places]) }
+        if let last = positional.last, last.isRepeated { return values(last) }
+        return []
+    }
+
+    /// The option that takes the next word as its value, if this word is one.
+    private static func valueOption(_ word: String, _ declarations: [ParameterDeclaration]) -> ParameterDeclaration? {
+        declarations.first { declaration in
+            declaration.form == .option && (word == "--" + declaration.name || declaration.short.map { word == "-\($0)" } ?? false)
+        }
+    }
+
+    private func options(_ parameters: [ParameterDeclaration]) -> [Candidate] {
+        (parameters + CommonOptions.declarations).flatMap { parameter -> [Candidate] in
+            switch parameter.form {
+            case .positional: []
+            case .flag where parameter.standard == .bool(true): [Candidate("--no-" + parameter.name, parameter.summary)]
+            case .flag, .option: [Candidate("--" + parameter.name, parameter.summary)]
+            case .secret: ["stdin", "env", "fd"].map { Candidate("--\(parameter.name)-\($0)", parameter.summary) }
+            }
+        }
+    }
+
+    private func values(_ parameter: ParameterDeclaration) -> [Candidate] {
+        switch parameter.completion {
+        case .nothing: []
+        case .words(let words): words.map { Candidate($0) }
+        case .files: [Candidate(":files")]
+        case .directories: [Candidate(":folders")]
+        case .dynamic(let ask): ask(registry, host).map { Candidate($0) }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Capabilities
+
+/// The shells that can complete our commands.
+enum CompletionShell: String, Choice {
+    case bash, zsh, fish
+}
+
+/// Scripts that ask the program itself what may come next, so that they are never out of date.
+enum ShellScripts {
+    static func script(for shell: CompletionShell, program: String) -> String {
+        let function = "_" + program.map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()
+        return switch shell {
+        case .bash: bash(program, function)
+        case .zsh: zsh(program, function)
+        case .fish: fish(program, function)
+        }
+    }
+
+    private static func bash(_ program: String, _ function: String) -> String {
+        """
+        # Completion of \(program) for bash: source <(\(program) completion bash)
+        \(function)() {
+            local line current=${COMP_WORDS[COMP_CWORD]}
+            COMPREPLY=()
+            while IFS= read -r line; do
+                case $line in
+                    :files) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current") ;;
+                    :folders) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$current") ;;
+                    *) COMPREPLY+=("${line%%$'\\t'*}") ;;
+                esac
+            done < <(\(program) completion words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+        }
+        complete -F \(function) \(program)
+
+        """
+    }
+
+    private static func zsh(_ program: String, _ function: String) -> String {
+        """
+        #compdef \(program)
+        # Completion of \(program) for zsh: source <(\(program) completion zsh)
+        \(function)() {
+            local line
+            local -a candidates
+            while IFS= read -r line; do
+                case $line in
+                    :files) _files ;;
+                    :folders) _files -/ ;;
+                    *) candidates+=("${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}") ;;
+                esac
+            done < <(\(program) completion words -- "${(@)words[2,CURRENT]}" 2>/dev/null)
+            (( ${#candidates} )) && _describe '\(program)' candidates
+        }
+        compdef \(function) \(program)
+
+        """
+    }
+
+    private static func fish(_ program: String, _ function: String) -> String {
+        """
+        # Completion of \(program) for fish: \(program) completion fish | source
+        function \(function)
+            set -l words (commandline -opc) (commandline -ct)
+            for line in (\(program) completion words -- $words[2..-1] 2>/dev/null)
+                switch $line
+                    case :files
+                        __fish_complete_path (commandline -ct)
+                    case :folders
+                        __fish_complete_directories (commandline -ct)
+                    case '*'
+                        echo $line
+                end
+            end
+        end
+        complete -c \(program) -f -a '(\(function))'
+
+        """
+    }
+}

@@ -1,0 +1,59 @@
+import Capabilities
+import JSON
+import Registry
+import Settings
+
+/// The reference of all commands and settings as Markdown.
+enum MarkdownReference {
+    static func text(_ host: Host) -> String {
+        var lines = ["# Reference of \(host.name) \(host.version)", ""]
+        lines += ["Made from the declarations of the actions; the same facts as `\(host.name) help`.", "", "## Commands", ""]
+        for action in host.composition.registry.actions.all.sorted(by: { $0.id < $1.id }) where !action.isHidden {
+            lines += self.action(action, program: host.name)
+        }
+        lines += ["## Options of every command", ""] + options(CommonOptions.declarations)
+        lines += settings(host)
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func action(_ action: Action, program: String) -> [String] {
+        var lines = ["### \(action.words)", "", "\(action.summary). Effect: \(action.effect.rawValue).", ""]
+        lines += ["```", Usage.line(action, program: program), "```", ""]
+        if !action.details.isEmpty { lines += [action.details, ""] }
+        lines += options(action.parameters)
+        for example in action.examples { lines += ["\(example.summary):", "", "```", example.command, "```", ""] }
+        if case .record(let properties) = (action.result.element ?? action.result).unwrapped, !properties.isEmpty {
+            lines += [action.result.element == nil ? "Result:" : "Result, a list of:", "", "| Member | Meaning |", "|---|---|"]
+            lines += properties.map { "| `\($0.name)` | \(cell($0.summary)) |" } + [""]
+        }
+        return lines
+    }
+
+    private static func options(_ parameters: [ParameterDeclaration]) -> [String] {
+        if parameters.isEmpty { return [] }
+        var lines = ["| Parameter | Meaning |", "|---|---|"]
+        for parameter in parameters {
+            let form = parameter.form == .positional ? Usage.place(parameter) : Usage.option(parameter)
+            lines.append("| `\(cell(form.trimmed))` | \(cell(Usage.summary(parameter))) |")
+        }
+        return lines + [""]
+    }
+
+    private static func settings(_ host: Host) -> [String] {
+        var lines = ["## Settings", "", "| Key | Variable | Default | Meaning |", "|---|---|---|---|"]
+        for setting in host.catalogue.declarations {
+            let key = setting.key.joined(separator: ".")
+            let standard = setting.standard.isNull ? "" : "`\(cell(setting.standard.text()))`"
+            lines.append("| `\(key)` | `\(SettingsVariables.name(of: setting.key))` | \(standard) | \(cell(setting.summary)) |")
+        }
+        return lines
+    }
+
+    private static func cell(_ text: String) -> String {
+        String(text.flatMap { $0 == "|" ? ["\\", "|"] : [$0] })
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String { String(drop { $0 == " " }) }
+}

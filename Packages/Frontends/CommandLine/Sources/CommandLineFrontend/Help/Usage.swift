@@ -1,0 +1,67 @@
+import Capabilities
+import JSON
+import Registry
+
+/// The short forms in which parameters are shown: `<city>`, `[hosts]…`, `--units <metric|imperial>`.
+enum Usage {
+    /// `martlet config set <key> <value> [--project]`.
+    static func line(_ action: Action, program: String) -> String {
+        var words = [program] + action.id.split(separator: ".").map(String.init)
+        if let alias = action.alias { words = [program, alias] }
+        words += action.parameters.filter { $0.form == .positional }.map(place)
+        let options = action.parameters.filter { $0.form != .positional }
+        words += options.filter { $0.isRequired && $0.form == .option }.map { "--\($0.name) \(placeholder($0))" }
+        if options.contains(where: { !$0.isRequired || $0.form == .secret }) { words.append("[options]") }
+        return words.joined(separator: " ")
+    }
+
+    static func place(_ parameter: ParameterDeclaration) -> String {
+        let name = parameter.isRequired ? "<\(parameter.name)>" : "[\(parameter.name)]"
+        return parameter.isRepeated ? name + "…" : name
+    }
+
+    /// `-u, --units <metric|imperial>`.
+    static func option(_ parameter: ParameterDeclaration) -> String {
+        let letter = parameter.short.map { "-\($0), " } ?? "    "
+        switch parameter.form {
+        case .flag where parameter.standard == .bool(true): return letter + "--no-\(parameter.name)"
+        case .flag: return letter + "--\(parameter.name)"
+        case .secret: return letter + "--\(parameter.name)-stdin|-env <name>|-fd <n>"
+        case .option, .positional: return letter + "--\(parameter.name) \(placeholder(parameter))"
+        }
+    }
+
+    static func placeholder(_ parameter: ParameterDeclaration) -> String {
+        "<\(kind(parameter.schema))>" + (parameter.isRepeated ? "…" : "")
+    }
+
+    /// The summary with what a person needs besides: the words to choose from, and the default.
+    static func summary(_ parameter: ParameterDeclaration) -> String {
+        var text = parameter.summary
+        if parameter.form == .positional, case .choice(let names) = (parameter.schema.element ?? parameter.schema).unwrapped {
+            text += " (\(names.joined(separator: ", ")))"
+        }
+        if parameter.form != .flag, let standard = parameter.standard, !standard.isNull, standard.array?.isEmpty != true {
+            text += " [default: \(standard.string ?? standard.text())]"
+        }
+        return text
+    }
+
+    private static func kind(_ schema: Schema) -> String {
+        switch (schema.element ?? schema).unwrapped {
+        case .choice(let names): names.joined(separator: "|")
+        case .integer(let range?): "\(range.lowerBound)…\(range.upperBound)"
+        case .number(let range?): "\(range.lowerBound)…\(range.upperBound)"
+        case .integer, .number: "number"
+        case .path(.directory): "folder"
+        case .path: "path"
+        case .url: "url"
+        case .duration: "duration"
+        case .size: "size"
+        case .time: "time"
+        case .boolean: "true|false"
+        case .any, .map, .record: "json"
+        default: "text"
+        }
+    }
+}

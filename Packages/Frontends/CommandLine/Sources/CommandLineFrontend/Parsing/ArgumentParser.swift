@@ -1,0 +1,223 @@
+import Capabilities
+import JSON
+import Registry
+
+/// Turns the words after a command into the action's arguments, by its declaration alone.
+struct ArgumentParser {
+    /// Where a secret comes from instead of a word.
+    enum SecretSource: Sendable, Hashable {
+        case standardInput
+        case descriptor(Int32)
+        case variable(String)
+    }
+
+    /// What the words said.
+    struct Parsed: Sendable {
+        var arguments = JSONObject()
+        var secrets: [String: SecretSource] = [:]
+    }
+
+    private let action: Action
+    private var parsed = Parsed()
+    private var problems: [ValueError] = []
+    private var places: [ParameterDeclaration]
+    private var words: [String]
+    private var index = 0
+
+    /// - Throws: `ArgumentsFailure` with everything that is wrong.
+    static func parse(_ words: [String], for action: Action) throws(ArgumentsFailure) -> Parsed {
+        var parser = ArgumentParser(action, words)
+        parser.run()
+        var problems = parser.problems
+        let blamed = Set(problems.compactMap(\.path.first))
+        // A secret that is missing is asked for later, and what was wrong is not missing as well.
+        let secret = Set(action.parameters.filter { $0.form == .secret }.map(\.name))
+        problems += action.problems(in: parser.parsed.arguments).filter { problem in
+            guard let name = problem.path.first else { return true }
+            return !secret.contains(name) && !blamed.contains(name) && !blamed.contains("--" + name)
+        }
+        guard problems.isEmpty else {
+            let shown = problems.map { ValueError($0.message, at: action.shown($0.path)) }
+            throw ArgumentsFailure(action: action.id, problems: shown)
+        }
+        return parser.parsed
+    }
+
+    private init(_ action: Action, _ words: [String]) {
+        self.action = action
+        self.words = words
+        places = action.parameters.filter { $0.form == .positional }
+    }
+
+    private mutating func run() {
+        var onlyPlaces = false
+        while index < words.count {
+            let word = words[index]
+            index += 1
+            if onlyPlaces || word == "-" || !word.hasPrefix("-") || isNegativeNumber(word) {
+                place(word)
+            } else if word == "--" {
+                onlyPlaces = true
+            } else if word.hasPrefix("--") {
+                long(word)
+            } else {
+                letters(word)
+            }
+        }
+    }
+
+    /// `-5` is a number where a number is wanted next, and letters otherwise.
+    private func isNegativeNumber(_ word: String) -> Bool {
+        guard Double(word) != nil, let next = places.first else { return false }
+        switch (next.schema.element ?? next.schema).unwrapped {
+        case .integer, .number: return true
+        default: return false
+        }
+    }
+
+    // MARK: By place
+
+    private mutating func place(_ word: String) {
+        guard let declaration = places.first else {
+            problems.append(
+                ValueError(
+                    action.parameters.contains { $0.form == .positional }
+                        ? "is one word too many" : "is not wanted here; \(action.id) takes no words",
+                    at: [word.quotedForMessage]))
+            return
+        }
+        if !declaration.isRepeated { places.removeFirst() }
+        take(word, declaration, declaration.name)
+    }
+
+    // MARK: By name
+
+    private mutating func long(_ word: String) {
+        let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        let attached = parts.count > 1 ? String(parts[1]) : nil
+        if let declaration = action.named(name) {
+            option(declaration, shown: "--" + name, attached)
+        } else if name.hasPrefix("no-"), let flag = action.named(String(name.dropFirst(3))), flag.form == .flag {
+            if attached != nil { problems.append(ValueError("takes no value", at: ["--" + name])) }
+            set(flag, false, "--" + name)
+        } else if !secretSource(name, attached) {
+            let known = action.parameters.filter { $0.form != .positional }.map(\.name) + CommonOptions.declarations.map(\.name)
+            let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean '--\($0)'?" } ?? ""
+            problems.append(ValueError("is no option of \(action.words)\(hint)", at: ["--" + name]))
+        }
+    }
+
+    private mutating func letters(_ word: String) {
+        var rest = word.dropFirst()
+        while let letter = rest.first {
+            rest = rest.dropFirst()
+            guard let declaration = action.parameters.first(where: { $0.short == letter }) else {
+                let isCommon = CommonOptions.declarations.contains { $0.short == letter }
+                problems.append(
+                    ValueError(
+                        isCommon ? "must stand alone, not in \(word)" : "is no option of \(action.words)",
+                        at: ["-\(letter)"]))
+                return
+            }
+            if declaration.form == .flag {
+                set(declaration, true, "-\(letter)")
+                continue
+            }
+            let attached = rest.isEmpty ? nil : String(rest.first == "=" ? rest.dropFirst() : rest)
+            option(declaration, shown: "-\(letter)", attached)
+            return
+        }
+    }
+
+    private mutating func option(_ declaration: ParameterDeclaration, shown: String, _ attached: String?) {
+        switch declaration.form {
+        case .flag:
+            guard let attached else { return set(declaration, true, shown) }
+            do { set(declaration, try Schema.boolean.json(fromWord: attached), shown) } catch {
+                problems.append(error.under(shown))
+            }
+        case .secret:
+            if attached == nil, index < words.count, !words[index].hasPrefix("-") { index += 1 }
+            problems.append(
+                ValueError(
+                    "is never taken from the command line, where others can read it; use \(shown)-stdin, "
+                        + "\(shown)-env NAME or \(shown)-fd N, or be asked for it",
+                    at: [shown]))
+        case .option, .positional:
+            if let attached { return take(attached, declaration, shown) }
+            guard index < words.count, !words[index].hasPrefix("-") || words[index] == "-" || Double(words[index]) != nil
+            else {
+                let hint = index < words.count && words[index] != "--" ? "; write \(shown)=\(words[index]) if that is the value" : ""
+                problems.append(ValueError("needs a value: \(declaration.summary)\(hint)", at: [shown]))
+                return
+            }
+            index += 1
+            take(words[index - 1], declaration, shown)
+        }
+    }
+
+    private mutating func take(_ word: String, _ declaration: ParameterDeclaration, _ shown: String) {
+        do {
+            if let element = declaration.schema.element {
+                let value = try element.json(fromWord: word)
+                parsed.arguments[declaration.name] = .array((parsed.arguments[declaration.name]?.array ?? []) + [value])
+            } else {
+                set(declaration, try declaration.schema.json(fromWord: word), shown)
+            }
+        } catch {
+            problems.append(error.under(shown))
+        }
+    }
+
+    private mutating func set(_ declaration: ParameterDeclaration, _ value: JSON, _ shown: String) {
+        if let before = parsed.arguments[declaration.name], before != value {
+            problems.append(ValueError("is given twice", at: [shown]))
+        }
+        parsed.arguments[declaration.name] = value
+    }
+
+    // MARK: Secrets
+
+    /// `--token-stdin`, `--token-env NAME`, `--token-fd N`.
+    private mutating func secretSource(_ name: String, _ attached: String?) -> Bool {
+        for declaration in action.parameters where declaration.form == .secret && name.hasPrefix(declaration.name + "-") {
+            let kind = name.dropFirst(declaration.name.count + 1)
+            if kind == "stdin", attached == nil {
+                parsed.secrets[declaration.name] = .standardInput
+                return true
+            }
+            guard kind == "env" || kind == "fd" else { continue }
+            var value = attached
+            if value == nil, index < words.count {
+                value = words[index]
+                index += 1
+            }
+            if kind == "env", let value, !value.isEmpty {
+                parsed.secrets[declaration.name] = .variable(value)
+            } else if kind == "fd", let descriptor = value.flatMap({ Int32($0) }), descriptor >= 0 {
+                parsed.secrets[declaration.name] = .descriptor(descriptor)
+            } else {
+                problems.append(
+                    ValueError(kind == "env" ? "needs the name of a variable" : "needs the number of a descriptor", at: ["--" + name]))
+            }
+            return true
+        }
+        return false
+    }
+}
+
+extension Action {
+    /// The id as it is typed.
+    var words: String { id.split(separator: ".").joined(separator: " ") }
+
+    fileprivate func named(_ name: String) -> ParameterDeclaration? {
+        parameters.first { $0.name == name && $0.form != .positional }
+    }
+
+    /// A problem's path as the person typed it: options with their hyphens.
+    fileprivate func shown(_ path: [String]) -> [String] {
+        guard let first = path.first, named(first) != nil else { return path }
+        return ["--" + first] + path.dropFirst()
+    }
+}

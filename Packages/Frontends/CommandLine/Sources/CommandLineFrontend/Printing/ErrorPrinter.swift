@@ -1,0 +1,42 @@
+import Capabilities
+import JSON
+import TerminalKit
+
+/// Errors on standard error: a sentence for a person, one line of JSON for a program.
+struct ErrorPrinter {
+    private let streams: StandardStreams
+    private let format: OutputFormat
+    private let level: ColorLevel
+    private let isVerbose: Bool
+    private let program: String
+
+    init(_ streams: StandardStreams, format: OutputFormat, level: ColorLevel, isVerbose: Bool, program: String) {
+        self.streams = streams
+        self.format = format
+        self.level = level
+        self.isVerbose = isVerbose
+        self.program = program
+    }
+
+    /// Prints the error and gives the exit code that it means.
+    func print(_ error: any Error, usage: String? = nil) -> ExitCode {
+        let failure = AnyFailure(error)
+        if case OutputError.nobodyReads = error { return .done }
+        if format.isForPrograms {
+            streams.writeError(failure.report.text())
+            return failure.exit
+        }
+        let label = StyledText("\(program): ", Style(.destructive, bold: true))
+        let lines = failure.message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        for (index, line) in lines.enumerated() {
+            let text = StyledText(Sanitizer.sanitize(line))
+            // Lines after the first are a list of their own, and editors look for `file:line:column` at their start.
+            streams.writeError((index == 0 || !line.hasPrefix(" ") ? label + text : text).rendered(level: level))
+        }
+        if isVerbose, let cause = failure.cause {
+            streams.writeError(Sanitizer.sanitize("  because: \((cause as? any Failure)?.message ?? String(describing: cause))"))
+        }
+        if let usage { streams.writeError(usage) }
+        return failure.exit
+    }
+}

@@ -1,0 +1,31 @@
+import Capabilities
+import JSON
+import TerminalKit
+
+/// A result in the format that was asked for.
+struct ResultPrinter {
+    let format: OutputFormat
+    let level: ColorLevel
+    /// The width of the terminal; nil when the output goes elsewhere and nothing may be cut.
+    let width: Int?
+
+    /// The whole text, with its last line ending; empty when there is nothing to say.
+    func text(_ value: JSON, _ schema: Schema, isStream: Bool) -> String {
+        switch format {
+        case .json: value.text(.pretty) + "\n"
+        case .ndjson: lines(value, isStream: isStream)
+        case .csv: DelimitedText.csv(value, schema)
+        case .markdown: DelimitedText.markdown(value, schema)
+        case .text: TextForm(level: level, width: width).text(value, schema)
+        }
+    }
+
+    /// A stream ends with its result as an event; a list without events is a line an element.
+    private func lines(_ value: JSON, isStream: Bool) -> String {
+        if isStream {
+            return JSON.object(["type": "result", "is_error": false, "result": value]).text() + "\n"
+        }
+        guard let items = value.array else { return value.text() + "\n" }
+        return items.map { $0.text() + "\n" }.joined()
+    }
+}

@@ -1,0 +1,84 @@
+import Capabilities
+import JSON
+import TerminalKit
+
+/// A result for a person: a table for records, a list for one record, the bare value otherwise.
+struct TextForm {
+    let level: ColorLevel
+    let width: Int?
+
+    func text(_ value: JSON, _ schema: Schema) -> String {
+        let lines = lines(value, schema)
+        return lines.isEmpty ? "" : lines.map { $0.rendered(level: level) }.joined(separator: "\n") + "\n"
+    }
+
+    private func lines(_ value: JSON, _ schema: Schema) -> [StyledText] {
+        if case .array(let element) = schema.unwrapped, case .record(let properties) = element.unwrapped {
+            return table(value.array ?? [], properties)
+        }
+        if case .record(let properties) = schema.unwrapped, let object = value.object {
+            return list(object, properties)
+        }
+        if let items = value.array, schema.element.map(Self.isScalar) ?? items.allSatisfy({ $0.array == nil && $0.object == nil }) {
+            return items.map { Cells.styled($0, schema.element ?? .any) }
+        }
+        if value.isNull { return [] }
+        if value.array != nil || value.object != nil {
+            return value.text(.pretty).split(separator: "\n", omittingEmptySubsequences: false)
+                .map { StyledText(Sanitizer.sanitize(String($0))) }
+        }
+        // A text of several lines, such as a page of help, is printed as it is.
+        var text = Cells.text(value, schema)[...]
+        if text.hasSuffix("\n") { text = text.dropLast() }
+        return text.split(separator: "\n", omittingEmptySubsequences: false).map { StyledText(String($0)) }
+    }
+
+    private static func isScalar(_ schema: Schema) -> Bool {
+        switch schema.unwrapped {
+        case .array, .map, .record: false
+        default: true
+        }
+    }
+
+    /// Columns in which no row has anything are left out, and so are details.
+    private func table(_ rows: [JSON], _ properties: [Schema.Property]) -> [StyledText] {
+        if rows.isEmpty { return [] }
+        let shown = properties.filter { property in
+            property.role != .detail && rows.contains { !Cells.isEmpty($0[property.name]) }
+        }
+        var table = Table(
+            shown.map { property in
+                TableColumn(
+                    Cells.title(property), alignment: Cells.isNumber(property.schema) ? .trailing : .leading,
+                    mayTruncate: property.role != .name && property.role != .state)
+            })
+        for row in rows {
+            table.append(shown.map { Cells.styled(row[$0.name] ?? .null, $0.schema, $0.role) })
+        }
+        return table.lines(width: width)
+    }
+
+    /// Plain members first, then each list of records as a table of its own.
+    private func list(_ object: JSONObject, _ properties: [Schema.Property]) -> [StyledText] {
+        var list = KeyValueList()
+        var tables: [[StyledText]] = []
+        for property in properties {
+            guard let value = object[property.name], !Cells.isEmpty(value) else { continue }
+            if case .array(let element) = property.schema.unwrapped, case .record(let inner) = element.unwrapped {
+                tables.append([StyledText(Cells.title(property), Style(.mutedForeground))] + table(value.array ?? [], inner))
+            } else {
+                list.append(property.name.replacingUnderscores, Cells.styled(value, property.schema, property.role))
+            }
+        }
+        var lines = list.lines(width: width)
+        for table in tables {
+            if !lines.isEmpty { lines.append("") }
+            lines += table
+        }
+        return lines
+    }
+}
+
+extension String {
+    fileprivate var replacingUnderscores: String { String(map { $0 == "_" ? " " : $0 }) }
+}

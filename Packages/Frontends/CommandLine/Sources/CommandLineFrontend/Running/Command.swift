@@ -1,0 +1,169 @@
+import Capabilities
+import FileKit
+import Glibc
+import HostKit
+import JSON
+import Registry
+import Settings
+import TerminalKit
+
+/// One command: what was typed, against the composed workbench.
+struct Command: Sendable {
+    let workbench: Workbench
+    let options: CommonOptions
+    let words: [String]
+    let streams: StandardStreams
+
+    private var host: Host { workbench.host }
+    private var format: OutputFormat { options.format ?? .text }
+    private var errors: ErrorPrinter {
+        ErrorPrinter(
+            streams, format: format, level: level(of: 2), isVerbose: options.isVerbose, program: host.name)
+    }
+
+    private func level(of descriptor: Int32) -> ColorLevel {
+        ColorLevel.detect(
+            choice: options.color, isTerminal: Terminal(fileDescriptor: descriptor).isTerminal,
+            environment: host.environment)
+    }
+
+    private var width: Int? {
+        let terminal = Terminal(fileDescriptor: 1)
+        return terminal.isTerminal ? terminal.size(environment: host.environment).columns : nil
+    }
+
+    /// Parses, does and prints.
+    func run() -> ExitCode {
+        let action: Action
+        let parsed: ArgumentParser.Parsed
+        do {
+            guard let (found, rest) = try meaning() else { return .done }
+            action = found
+            do { parsed = try ArgumentParser.parse(rest, for: action) } catch {
+                let usage = "usage: \(Usage.line(action, program: host.name))   (\(host.name) help \(action.words))"
+                return errors.print(error, usage: format.isForPrograms ? nil : usage)
+            }
+        } catch {
+            return errors.print(error)
+        }
+        return MainLoop.run(restore: TerminalInput.restore) { loop in await perform(action, parsed, loop) }
+    }
+
+    /// What the words ask for; nil when the answer was help and has been printed.
+    private func meaning() throws -> (Action, [String])? {
+        if options.wantsVersion, words.isEmpty { return (try host.composition.registry.actions.find("version"), []) }
+        if words.isEmpty || options.wantsHelp {
+            try streams.write(CommandLineFeature.helpText(words.filter { !$0.hasPrefix("-") }, host, width: width))
+            return nil
+        }
+        switch try CommandTree(workbench.registry.actions).match(words) {
+        case .action(let action, let rest): return (action, rest)
+        case .group(let node):
+            throw UsageError.missingVerb(node.path, verbs: node.visible.compactMap(\.path.last))
+        }
+    }
+
+    private func perform(_ action: Action, _ parsed: ArgumentParser.Parsed, _ loop: MainLoop) async -> ExitCode {
+        let terminal = Terminal(fileDescriptor: 2)
+        let line =
+            terminal.isTerminal && !options.isQuiet && !action.isInstant
+            ? ProgressLine(fileDescriptor: 2, level: level(of: 2), clock: ContinuousClock()) : nil
+        let output = CommandOutput(streams, format: format, isQuiet: options.isQuiet, progressLine: line, loop: loop)
+        do {
+            let interaction = try interaction(output, terminal)
+            var arguments = parsed.arguments
+            for (name, secret) in try await secrets(action, parsed, interaction) { arguments.append(name, secret) }
+            if workbench.failure == nil { tellInert(output) }
+            let value = try await withProgress(line) { [arguments] in
+                try await workbench.perform(
+                    action, arguments, interaction: interaction, output: output, limit: options.limit,
+                    isAgreed: options.isAgreed)
+            }
+            return try print(value, action, output)
+        } catch {
+            if action.isStreaming, format == .ndjson { tellFailure(error) }
+            return errors.print(error)
+        }
+    }
+
+    private func withProgress<Value: Sendable>(
+        _ line: ProgressLine?, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let line else { return try await work() }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await line.run() }
+            defer {
+                group.cancelAll()
+                line.finish()
+            }
+            return try await work()
+        }
+    }
+
+    private func print(_ value: any OutputValue, _ action: Action, _ output: CommandOutput) throws -> ExitCode {
+        let exit = (value as? any ExitingValue)?.exit ?? .done
+        if format == .text, output.hasPrintedText { return exit }
+        let printer = ResultPrinter(format: format, level: level(of: 1), width: width)
+        let text = printer.text(value.json, action.result, isStream: action.isStreaming)
+        if text.isEmpty, width != nil, action.effect == .reads { output.notice("nothing to show") }
+        try streams.write(text)
+        return exit
+    }
+
+    /// A stream's last line is its result, also when that is an error.
+    private func tellFailure(_ error: any Error) {
+        var line: JSONObject = ["type": "result", "is_error": true]
+        if let report = AnyFailure(error).report["error"] { line.append("error", report) }
+        do { try streams.write(JSON.object(line).text() + "\n") } catch {
+            // The error itself is told on standard error, whatever becomes of the output.
+        }
+    }
+
+    private func tellInert(_ output: CommandOutput) {
+        guard let first = host.settings.inert.first, !options.isQuiet else { return }
+        let count = host.settings.inert.count
+        output.notice(
+            "\(first.file) is not trusted, so \(count == 1 ? "one setting" : "\(count) settings") in it "
+                + "is not used; read it, then '\(host.name) config trust'")
+    }
+
+    // MARK: Answers
+
+    private func interaction(_ output: CommandOutput, _ terminal: Terminal) throws -> any Interaction {
+        let answers = try options.answers.map(readAnswers) ?? [:]
+        if options.asksNobody || !terminal.isTerminal || !Terminal.hasControllingTerminal {
+            return HeadlessInteraction(answers: answers)
+        }
+        return TerminalInteraction(answers: answers, output: output, level: level(of: 2))
+    }
+
+    private func readAnswers(_ path: String) throws -> [String: JSON] {
+        do {
+            let value = try JSON(parsing: try Files.read(path, limit: 1 << 20), reading: .json5)
+            guard let object = value.object else {
+                throw UsageError.answers("\(path) must hold an object of answers by question id, not \(value.kindName)")
+            }
+            return Dictionary(object.map { ($0.key, $0.value) }, uniquingKeysWith: { _, last in last })
+        } catch let error as JSONError {
+            throw UsageError.answers(error.located(in: path))
+        } catch let error as FileError {
+            throw UsageError.answers(error.message)
+        }
+    }
+
+    /// Secrets come from where the words say, or are asked for when they must be known.
+    private func secrets(
+        _ action: Action, _ parsed: ArgumentParser.Parsed, _ interaction: any Interaction
+    ) async throws -> [(String, JSON)] {
+        var found: [(String, JSON)] = []
+        for parameter in action.parameters where parameter.form == .secret {
+            if let source = parsed.secrets[parameter.name] {
+                found.append((parameter.name, .string(try source.read(host.environment))))
+            } else if parameter.isRequired {
+                let secret = try await interaction.secret("\(action.id).\(parameter.name)", parameter.summary)
+                found.append((parameter.name, secret.withText { .string($0) }))
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,81 @@
+import Capabilities
+import HostKit
+import JSON
+import Registry
+import Synchronization
+import TerminalKit
+
+/// Where a command's events, progress and messages go: events and results to standard output, the rest to the other.
+final class CommandOutput: ActionOutput {
+    private let streams: StandardStreams
+    private let format: OutputFormat
+    private let isQuiet: Bool
+    private let progressLine: ProgressLine?
+    private let loop: MainLoop
+    private let sanitizer = Mutex(StreamSanitizer())
+    /// Whether the events have brought text, so that the result need not be printed again.
+    private let hasText = Mutex(false)
+
+    init(
+        _ streams: StandardStreams, format: OutputFormat, isQuiet: Bool, progressLine: ProgressLine?, loop: MainLoop
+    ) {
+        self.streams = streams
+        self.format = format
+        self.isQuiet = isQuiet
+        self.progressLine = progressLine
+        self.loop = loop
+    }
+
+    var hasPrintedText: Bool { hasText.withLock { $0 } }
+
+    func event(_ event: ActionEvent) async throws {
+        switch format {
+        case .ndjson:
+            try await print(event.json.text() + "\n")
+        case .text:
+            guard let text = event.text, !text.isEmpty else { return }
+            hasText.withLock { $0 = true }
+            let clean = sanitizer.withLock { $0.sanitize(Array(text.utf8)) }
+            try await print(String(decoding: clean, as: UTF8.self))
+        case .json, .csv, .markdown:
+            return
+        }
+    }
+
+    /// A slow reader makes the write wait; that must be the main thread, which nobody else needs.
+    private func print(_ text: String) async throws {
+        try await withTaskExecutorPreference(loop) {
+            try around { () throws(OutputError) in try streams.write(text) }
+        }
+    }
+
+    func progress(_ progress: Progress) {
+        guard !isQuiet else { return }
+        if format == .ndjson {
+            var line: JSONObject = ["type": "progress"]
+            for (name, value) in progress.json.object ?? [:] { line.append(name, value) }
+            streams.writeError(JSON.object(line).text())
+        } else {
+            progressLine?.update(StyledText(Sanitizer.sanitize(progress.activity)), fraction: progress.fraction)
+        }
+    }
+
+    func notice(_ text: String) {
+        guard !isQuiet else { return }
+        if format.isForPrograms {
+            streams.writeError(JSON.object(["type": "notice", "message": .string(text)]).text())
+        } else {
+            around { streams.writeError(Sanitizer.sanitize(text)) }
+        }
+    }
+
+    func aroundProgress<Result>(_ body: () async throws -> Result) async throws -> Result {
+        guard let progressLine else { return try await body() }
+        return try await progressLine.around(body)
+    }
+
+    private func around<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        guard let progressLine else { return try body() }
+        return try progressLine.around(body)
+    }
+}

@@ -1,0 +1,67 @@
+import Capabilities
+import JSON
+import TerminalKit
+
+/// Asks on the terminal, with the answers given beforehand first.
+struct TerminalInteraction: Interaction {
+    let answers: [String: JSON]
+    let output: CommandOutput
+    let level: ColorLevel
+
+    var canAsk: Bool { true }
+
+    func answer(_ question: Question) async throws -> Answer {
+        if answers[question.id] != nil { return try await HeadlessInteraction(answers: answers).answer(question) }
+        return try await output.aroundProgress { try await ask(question) }
+    }
+
+    private func ask(_ question: Question) async throws -> Answer {
+        let input = TerminalInput(level: level)
+        let prompt = StyledText(Sanitizer.sanitize(question.prompt), Style(bold: true))
+        do {
+            switch question.kind {
+            case .text(let standard):
+                let hint = standard.map { " [\($0)]" } ?? ""
+                let line = try await input.readLine(prompt: prompt + StyledText("\(hint): "))
+                guard let line else { throw InteractionError.unanswered(id: question.id, prompt: question.prompt) }
+                return .text(line.isEmpty ? standard ?? "" : line)
+            case .secret:
+                guard let bytes = try await input.readSecret(prompt: prompt + ": ") else {
+                    throw InteractionError.unanswered(id: question.id, prompt: question.prompt)
+                }
+                return .secret(Secret(String(decoding: bytes, as: UTF8.self)))
+            case .confirm:
+                let line = try await input.readLine(prompt: prompt + " [y/N] ")
+                return .confirm(["y", "yes"].contains(line?.lowercased() ?? ""))
+            case .choice(let options):
+                return .choice(try await choose(options, prompt, question, input))
+            }
+        } catch let error where error.isInterruption {
+            throw CancellationError()
+        }
+    }
+
+    private func choose(
+        _ options: [String], _ prompt: StyledText, _ question: Question, _ input: TerminalInput
+    ) async throws -> Int {
+        var page = prompt
+        for (index, option) in options.enumerated() {
+            page.append("\n  \(index + 1)  \(Sanitizer.sanitize(option))")
+        }
+        while true {
+            guard let line = try await input.readLine(prompt: page + "\nNumber: ") else {
+                throw InteractionError.unanswered(id: question.id, prompt: question.prompt)
+            }
+            if let number = Int(line), options.indices.contains(number - 1) { return number - 1 }
+            if let index = options.firstIndex(of: line) { return index }
+            page = StyledText("Please type a number from 1 to \(options.count)")
+        }
+    }
+}
+
+extension Error {
+    /// Ctrl-C at a prompt ends the command as it does elsewhere.
+    fileprivate var isInterruption: Bool {
+        (self as? TerminalError)?.code == .interrupted
+    }
+}

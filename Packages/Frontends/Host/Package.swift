@@ -1,0 +1,36 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "Host",
+    products: [.library(name: "HostKit", targets: ["HostKit"])],
+    dependencies: [
+        .package(path: "../../Core"),
+        .package(path: "../../Kits/FileKit"),
+        .package(path: "../../Kits/ProcessKit"),
+    ],
+    targets: [
+        .target(
+            name: "HostKit",
+            dependencies: [
+                .product(name: "Core", package: "Core"),
+                .product(name: "FileKit", package: "FileKit"),
+                .product(name: "ProcessKit", package: "ProcessKit"),
+            ]),
+        .testTarget(
+            name: "HostKitTests",
+            dependencies: [
+                "HostKit",
+                .product(name: "Core", package: "Core"),
+                .product(name: "CoreTesting", package: "Core"),
+                .product(name: "FileKit", package: "FileKit"),
+            ]),
+    ]
+)
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    ]
+}

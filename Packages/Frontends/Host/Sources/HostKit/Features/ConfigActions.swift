@@ -1,0 +1,130 @@
+import Capabilities
+import FileKit
+import JSON
+import ProcessKit
+import Registry
+import Settings
+
+/// Looks after the settings: every value with its origin, and edits that keep the files' comments.
+enum ConfigActions {
+    static var all: [Action] { [show, get, set, unset, path, edit, validate, trust, untrust] }
+
+    private static let keyCompletion = Completion.dynamic { _, host in
+        host.catalogue.declarations.map { $0.key.joined(separator: ".") }
+    }
+
+    private static let show = Action(
+        "config.show", "Show the settings that count", .reads,
+        .argument("key", "Only this setting, or those below it", as: String?.self, completion: keyCompletion),
+        .flag("origin", "Also where each value comes from"),
+        .flag("all", "Also the settings that have their default")
+    ) { context, key, origin, all in
+        let prefix = try key.map { try SettingKey.check($0, context.host.catalogue, mayBeGroup: true) } ?? []
+        return SettingRow.all(context.host, below: prefix, origin: origin, defaults: all)
+    }
+    .always()
+    .example("martlet config show --origin", "Which file or variable each value comes from")
+
+    private static let get = Action(
+        "config.get", "Print the value of one setting", .reads,
+        .argument("key", "The setting, such as features.chat", as: String.self, completion: keyCompletion)
+    ) { context, key in
+        let path = try SettingKey.check(key, context.host.catalogue)
+        return context.host.settings[path]?.value ?? context.host.catalogue.declaration(of: path)?.standard ?? .null
+    }
+    .always()
+    .example("martlet config get features.chat", "Prints true or false")
+
+    private static let set = Action(
+        "config.set", "Set a value in your settings", .writes,
+        .argument("key", "The setting, such as features.chat", as: String.self, completion: keyCompletion),
+        .argument("value", "A word, or JSON for lists and objects", as: String.self),
+        .flag("project", "In the project's settings and not in yours")
+    ) { context, key, value, project in
+        let host = context.host
+        let path = try SettingKey.check(key, host.catalogue)
+        guard let declaration = host.catalogue.declaration(of: path) else {
+            throw HostError.unknownSetting(key: key, why: host.catalogue.unknown(path))
+        }
+        let json: JSON
+        do throws(ValueError) { json = try declaration.schema.json(fromWord: value) } catch {
+            throw HostError.badSetting(key: key, why: error.description)
+        }
+        let file = try SettingsFile(host, isProject: project)
+        try file.edit { document throws(JSONError) in try document.setting(path, to: json) }
+        if project, declaration.risk != .none {
+            context.notice("\(key) is used only after 'martlet config trust', because it \(declaration.risk.words)")
+        }
+        return Written(file: file.path, key: key, value: json)
+    }
+    .always()
+    .example("martlet config set features.monitor false", "Switch a feature off")
+
+    private static let unset = Action(
+        "config.unset", "Remove a value from your settings, so that the default counts", .writes,
+        .argument("key", "The setting, or a group of settings", as: String.self, completion: keyCompletion),
+        .flag("project", "From the project's settings and not from yours")
+    ) { context, key, project in
+        let file = try SettingsFile(context.host, isProject: project)
+        // A key that is not known any more must still be removable, so it is only looked for in the file.
+        let path = SettingKey.split(key)
+        try file.edit { document throws(JSONError) in document.removing(path) }
+        return Written(file: file.path, key: key, value: nil)
+    }
+    .always()
+    .example("martlet config unset features.monitor", "Back to the default")
+
+    private static let path = Action("config.path", "Show where settings are read from", .reads) { context in
+        PathRow.all(context.host.locations)
+    }
+    .always().instant()
+
+    private static let edit = Action(
+        "config.edit", "Open the settings in your editor and check them afterwards", .writes,
+        .flag("project", "The project's settings and not yours")
+    ) { context, project in
+        try await SettingsEditor.edit(context, isProject: project)
+    }
+    .always()
+
+    private static let validate = Action("config.validate", "Check every settings file and variable", .reads) { context in
+        let problems = context.host.settings.problems
+        guard problems.isEmpty else { throw SettingsFailure(problems) }
+        return PathRow.all(context.host.locations).filter(\.exists)
+    }
+    .always().instant()
+    .details("Ends with 2 and names every problem with file, line and column when something is wrong.")
+
+    private static let trust = Action(
+        "config.trust", "Let a project's settings run, send and widen what they name", .writes,
+        .argument("path", "The project's folder or settings file", as: PathValue?.self)
+    ) { context, path in
+        try await TrustActions.trust(context, path)
+    }
+    .always()
+    .details(
+        "A project's settings can name commands to run and servers to send to, so they are not used until you have "
+            + "read them. Trust holds for the file at that path with exactly that content; a change needs your yes again."
+    )
+    .example("martlet config trust .", "Trust the project you are in")
+
+    private static let untrust = Action(
+        "config.untrust", "Take back the trust in a project's settings", .writes,
+        .argument("path", "The project's folder or settings file", as: PathValue?.self)
+    ) { context, path in
+        try TrustActions.untrust(context, path)
+    }
+    .always()
+}
+
+extension SettingRisk {
+    /// The rest of a sentence that begins with the setting.
+    fileprivate var words: String {
+        switch self {
+        case .none: "is harmless"
+        case .runs: "names something to run"
+        case .sends: "decides where something is sent"
+        case .widens: "widens what is allowed"
+        }
+    }
+}

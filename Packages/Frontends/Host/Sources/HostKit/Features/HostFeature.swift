@@ -1,0 +1,26 @@
+public import Registry
+public import Settings
+import Capabilities
+import FileKit
+
+/// What every Martlet can do whatever is built into it: tell what it is, look after its settings and its data.
+public struct HostFeature: Feature {
+    public static let manifest = Manifest(
+        id: "host", summary: "Versions, features, health, settings and data", version: "1.0",
+        provides: [.fallback((any SecretStore).self)],
+        needs: [.all((any DataStore).self)],
+        namespaces: ["version", "features", "doctor", "config", "data"])
+
+    public init(_ settings: FeatureSettings) {}
+
+    public func register(in registry: inout RegistryBuilder) {
+        registry.provide(
+            (any SecretStore).self, EnvironmentSecretStore { Environment.snapshot() } as any SecretStore)
+        registry.add(Self.versionAction)
+        registry.add(Self.featuresAction)
+        registry.add(Self.doctorAction)
+        for action in ConfigActions.all { registry.add(action) }
+        for action in DataActions.all { registry.add(action) }
+        for check in HostChecks.all { registry.add(check) }
+    }
+}

@@ -1,0 +1,65 @@
+import Capabilities
+import FileKit
+import JSON
+import ProcessKit
+import Registry
+import Settings
+
+/// `config edit`: the person's editor on a copy, which replaces the file only when it is sound or the person insists.
+enum SettingsEditor {
+    private static let starter = """
+        // Settings of martlet. JSON with comments; 'martlet config show --all' lists what can be set.
+        {
+        }
+
+        """
+
+    static func edit(_ context: ActionContext, isProject: Bool) async throws -> Written {
+        guard context.interaction.canAsk else {
+            throw InteractionError.unanswered(id: "config.edit", prompt: "open an editor")
+        }
+        let file = try SettingsFile(context.host, isProject: isProject)
+        let before = try file.read()
+        let folder = String(file.path[..<(file.path.lastIndex(of: "/") ?? file.path.startIndex)])
+        try Files.makeDirectories(folder)
+        let draft = "\(folder)/.config-draft-\(UInt32.random(in: 0 ... .max)).json5"
+        try Files.writeAtomically(before.isEmpty ? Array(starter.utf8) : before, to: draft, mode: 0o600)
+        while true {
+            try await open(draft, context)
+            let text = try Files.read(draft, limit: SettingsLoader.largestFile)
+            let problems = check(text, file.path, context.host)
+            if problems.isEmpty {
+                try Files.writeAtomically(text, to: file.path)
+                try Files.remove(draft)
+                return Written(file: file.path, key: "", value: nil)
+            }
+            for problem in problems { context.notice(problem.description) }
+            let choice = try await context.interaction.choice(
+                "config.edit.invalid", "The settings are not valid.",
+                among: ["Edit again", "Leave the file as it was and keep the draft"])
+            if choice == 1 { throw HostError.editor("nothing was changed; your draft is \(draft)") }
+        }
+    }
+
+    private static func open(_ path: String, _ context: ActionContext) async throws {
+        let environment = context.host.environment
+        let editor = environment["VISUAL"] ?? environment["EDITOR"] ?? "vi"
+        // An editor setting may carry arguments ("code --wait"), by custom split at blanks.
+        let words = editor.split(separator: " ").map(String.init)
+        guard let program = words.first else { throw HostError.editor("EDITOR is empty; set it to your editor") }
+        let status = try await Launcher().runInForeground(
+            Command(program, Array(words.dropFirst()) + [path], environment: CommandEnvironment(environment)))
+        guard status == .exited(0) else {
+            throw HostError.editor("the editor '\(editor)' failed, so nothing was changed; your draft is \(path)")
+        }
+    }
+
+    private static func check(_ text: [UInt8], _ path: String, _ host: Host) -> [SettingsProblem] {
+        do {
+            let layer = try SettingsLayer(origin: .user(file: path), text: text)
+            return Settings(merging: [layer], overrides: [], catalogue: host.catalogue) { _, _ in true }.problems
+        } catch {
+            return [error]
+        }
+    }
+}

@@ -1,0 +1,46 @@
+public import Capabilities
+
+/// What goes wrong in the host itself.
+public enum HostError: Failure, Hashable {
+    case timedOut(Duration)
+    case unknownSetting(key: String, why: String)
+    case badSetting(key: String, why: String)
+    case noFile(String)
+    case file(String)
+    case unknownStore(String, known: [String])
+    case editor(String)
+    case nothingToTrust(String)
+
+    public var code: String {
+        switch self {
+        case .timedOut: "host.timed-out"
+        case .unknownSetting: "settings.unknown"
+        case .badSetting: "settings.invalid"
+        case .noFile: "host.no-file"
+        case .file: "host.file"
+        case .unknownStore: "data.unknown-store"
+        case .editor: "config.editor"
+        case .nothingToTrust: "config.nothing-to-trust"
+        }
+    }
+
+    public var exit: ExitCode {
+        switch self {
+        case .timedOut: .unreachable
+        case .unknownSetting, .badSetting, .unknownStore, .nothingToTrust: .usage
+        case .editor: .toolFailed
+        case .noFile, .file: .failed
+        }
+    }
+
+    public var message: String {
+        switch self {
+        case .timedOut(let limit): "it was not done within \(limit.words); give it more time with --timeout"
+        case .unknownSetting(let key, let why), .badSetting(let key, let why): "\(key): \(why)"
+        case .noFile(let what), .file(let what), .editor(let what), .nothingToTrust(let what): what
+        case .unknownStore(let id, let known):
+            "there is no data store \(id.quotedForMessage)\(Suggestion.text(for: id, among: known)); "
+                + (known.isEmpty ? "no feature here keeps data" : "known: \(known.joined(separator: ", "))")
+        }
+    }
+}

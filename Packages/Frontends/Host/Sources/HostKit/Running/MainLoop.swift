@@ -1,0 +1,86 @@
+public import Capabilities
+import Glibc
+import ProcessKit
+import Synchronization
+
+/// Runs a program's work on the thread that the program began on, and turns signals into cancellation.
+///
+/// Most commands are over before another thread would have started, so nothing else is started for them; what waits
+/// or computes moves itself to the global executor.
+public final class MainLoop: TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var exit: ExitCode?
+    }
+
+    private let state = Mutex(State())
+    private let wake: WakeDescriptor
+    /// How long the work may take to end after a signal before the program ends without it.
+    private let patience: Duration
+
+    private init(patience: Duration, wake: consuming WakeDescriptor) {
+        self.patience = patience
+        self.wake = wake
+    }
+
+    /// Runs the work until it is done and gives its exit code.
+    ///
+    /// SIGINT, SIGTERM and SIGHUP cancel it; a second SIGINT, or work that does not end within the patience, ends the
+    /// program at once. Must be called on the main thread and only once.
+    ///
+    /// - Parameter restore: puts the terminal back in order; it may run inside a signal handler.
+    public static func run(
+        patience: Duration = .seconds(12), restore: (@convention(c) () -> Void)? = nil,
+        _ work: @escaping @Sendable (MainLoop) async -> ExitCode
+    ) -> ExitCode {
+        // Without a pipe or signal handlers nothing could be done in good order, so nothing is begun.
+        guard let wake = WakeDescriptor() else { return .failed }
+        do {
+            let loop = MainLoop(patience: patience, wake: wake)
+            let signals = try Signals.install([.interrupt, .terminate, .hangUp])
+            signals.setRestoreHook(restore)
+            // The loop owns this task: it ends only with it, or with the process.
+            let task = Task(executorPreference: loop) {
+                let exit = await work(loop)
+                loop.finish(exit)
+            }
+            return loop.drain(signals) { task.cancel() }
+        } catch {
+            return .failed
+        }
+    }
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let wasEmpty = state.withLock { state in
+            state.jobs.append(job)
+            return state.jobs.count == 1
+        }
+        if wasEmpty { wake.notify() }
+    }
+
+    private func finish(_ exit: ExitCode) {
+        state.withLock { $0.exit = exit }
+        wake.notify()
+    }
+
+    private func drain(_ signals: Signals, cancel: () -> Void) -> ExitCode {
+        var ended: ExitCode?
+        var deadline: ContinuousClock.Instant?
+        while true {
+            let (jobs, exit) = state.withLock { state in
+                defer { state.jobs = [] }
+                return (state.jobs, state.exit)
+            }
+            for job in jobs { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+            if let exit { return ended ?? exit }
+            if jobs.isEmpty { wake.wait(orReadable: signals.fileDescriptor, until: deadline) }
+            while let signal = signals.next() {
+                ended = signal == .interrupt ? .interrupted : .terminated
+                deadline = deadline ?? .now + patience
+                cancel()
+            }
+            if let deadline, let ended, .now >= deadline { return ended }
+        }
+    }
+}

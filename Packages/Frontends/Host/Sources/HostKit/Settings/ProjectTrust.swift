@@ -1,0 +1,71 @@
+import Capabilities
+import FileKit
+import JSON
+
+/// Which projects' settings may run, send or widen something: by path, and by the exact content of what matters.
+///
+/// The content itself is kept and not its hash, so that a change can be shown to the person who must decide again.
+struct ProjectTrust {
+    private static let largestFile = 16 << 20
+    private let path: String
+
+    /// - Parameter state: the folder for state; empty where there is none, and then nothing is trusted.
+    init(state: String) {
+        path = state.isEmpty ? "" : state + "/trusted.json"
+    }
+
+    /// Whether the person trusted exactly this content of this file.
+    func trusts(_ file: String, _ risky: JSONObject) -> Bool {
+        do {
+            return try load()[file] == .object(risky)
+        } catch {
+            // A damaged list trusts nobody; `doctor` and `config trust` say what is wrong with it.
+            return false
+        }
+    }
+
+    /// What was trusted of a file, if anything was.
+    func trusted(_ file: String) throws -> JSONObject? {
+        try load()[file]?.object
+    }
+
+    func trust(_ file: String, _ risky: JSONObject) throws {
+        try change { $0[file] = .object(risky) }
+    }
+
+    /// - Returns: whether the file was trusted before.
+    func untrust(_ file: String) throws -> Bool {
+        var was = false
+        try change { list in
+            was = list[file] != nil
+            list[file] = nil
+        }
+        return was
+    }
+
+    private func load() throws -> JSONObject {
+        guard !path.isEmpty else { return [:] }
+        do {
+            guard let list = try JSON(parsing: try Files.read(path, limit: Self.largestFile)).object else {
+                throw HostError.file("\(path) is damaged; remove it and trust your projects again")
+            }
+            return list
+        } catch let error as FileError where error.code == .notFound {
+            return [:]
+        } catch let error as JSONError {
+            throw HostError.file("\(error.located(in: path)); remove the file and trust your projects again")
+        }
+    }
+
+    private func change(_ edit: (inout JSONObject) -> Void) throws {
+        guard !path.isEmpty else { throw HostError.noFile("there is no folder to remember trust in; set HOME") }
+        try Files.makeDirectories(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+        guard let lock = try FileLock.tryAcquire(path + ".lock") else {
+            throw HostError.file("\(path) is being written by another command; try again")
+        }
+        var list = try load()
+        edit(&list)
+        try Files.writeAtomically(Array(JSON.object(list).text(.pretty).utf8), to: path, mode: 0o600)
+        lock.release()
+    }
+}

@@ -1,0 +1,104 @@
+import Capabilities
+import FileKit
+import Glibc
+import JSON
+import Registry
+import Settings
+
+/// Finds the settings files and reads them.
+struct SettingsLoader {
+    /// A settings file is written by hand; one that is larger is something else.
+    static let largestFile = 4 << 20
+    static let fileName = "config.json"
+    static let projectFolder = ".martlet"
+    /// Moves everything that is ours into one folder.
+    static let homeVariable = "MARTLET_HOME"
+
+    let locations: Locations
+    private let environment: [String: String]
+    private let catalogue: SettingsCatalogue
+    private var problems: [SettingsProblem] = []
+
+    init(environment: [String: String], catalogue: SettingsCatalogue) {
+        self.environment = environment
+        self.catalogue = catalogue
+        let directories = Directories(application: "martlet", override: Self.homeVariable, environment: environment)
+        let current = Self.currentFolder()
+        do {
+            locations = Locations(
+                current: current, config: try directories.config, systemConfig: directories.systemConfig,
+                project: Self.projectFile(above: current, home: environment["HOME"]), data: try directories.data,
+                state: try directories.state, cache: try directories.cache)
+        } catch {
+            locations = Locations(current: current, config: "", data: "", state: "", cache: "")
+            problems.append(SettingsProblem(origin: .builtIn, message: error.message))
+        }
+    }
+
+    func load(flags: [String]) -> Settings {
+        var found = problems
+        var layers: [SettingsLayer] = []
+        for folder in locations.systemConfig.reversed() {
+            let path = folder + "/" + Self.fileName
+            read(.system(file: path), path, &layers, &found)
+        }
+        if !locations.config.isEmpty {
+            let path = locations.userFile
+            read(.user(file: path), path, &layers, &found)
+        }
+        if let path = locations.project {
+            read(.project(file: path), path, &layers, &found)
+        }
+        let variables = SettingsVariables(
+            environment: environment, catalogue: catalogue, reserved: [Self.homeVariable])
+        var overrides = variables.layers
+        found += variables.problems
+        for flag in flags {
+            do { overrides.append(try SettingsFlags.layer(flag, catalogue: catalogue)) } catch { found.append(error) }
+        }
+        let trust = ProjectTrust(state: locations.state)
+        return Settings(
+            merging: layers, overrides: overrides, catalogue: catalogue, problems: found,
+            unknownVariables: variables.unknown, isTrusted: trust.trusts)
+    }
+
+    private func read(
+        _ origin: SettingsOrigin, _ path: String, _ layers: inout [SettingsLayer], _ problems: inout [SettingsProblem]
+    ) {
+        do {
+            let text = try Files.read(path, limit: Self.largestFile)
+            layers.append(try SettingsLayer(origin: origin, text: text))
+        } catch let problem as SettingsProblem {
+            problems.append(problem)
+        } catch let error as FileError where error.code == .notFound {
+            return
+        } catch {
+            problems.append(SettingsProblem(origin: origin, message: (error as? FileError)?.message ?? "\(error)"))
+        }
+    }
+
+    private static func currentFolder() -> String {
+        guard let path = unsafe getcwd(nil, 0) else { return "/" }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
+    }
+
+    /// The nearest `.martlet/config.json` from here upwards; the home folder is no project of its own.
+    private static func projectFile(above folder: String, home: String?) -> String? {
+        var folder = folder
+        while folder.count > 1, folder != home {
+            let path = "\(folder)/\(projectFolder)/\(fileName)"
+            if Files.exists(path) { return path }
+            folder = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? ""
+        }
+        return nil
+    }
+}
+
+extension Locations {
+    /// The person's own settings.
+    var userFile: String { config + "/" + SettingsLoader.fileName }
+
+    /// The project's settings, which need not exist.
+    var projectFile: String { project ?? "\(current)/\(SettingsLoader.projectFolder)/\(SettingsLoader.fileName)" }
+}

@@ -1,0 +1,54 @@
+public import Capabilities
+public import JSON
+public import Registry
+
+extension Workbench {
+    /// Does an action: starts the features that it needs, does it within the limit, and stops them again.
+    ///
+    /// - Parameters:
+    ///   - limit: after which it is cancelled; nil for none.
+    ///   - isAgreed: whether the person has agreed beforehand to what destroys.
+    public func perform(
+        _ action: Action, _ arguments: JSONObject, interaction: any Interaction, output: any ActionOutput,
+        limit: Duration? = nil, isAgreed: Bool = false
+    ) async throws -> any OutputValue {
+        if let failure, !action.worksAlways { throw failure }
+        let context = ActionContext(registry: registry, host: host, interaction: interaction, output: output)
+        if action.isInstant {
+            return try await registry.perform(action, arguments, in: context, isAgreed: isAgreed)
+        }
+        return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+            let lifecycle = Lifecycle(host: host)
+            await lifecycle.start(composition.closure(of: registry.actions.owner(of: action) ?? ""))
+            let result: Result<any OutputValue, any Error>
+            do {
+                result = .success(
+                    try await within(limit) {
+                        try await registry.perform(action, arguments, in: context, isAgreed: isAgreed)
+                    })
+            } catch {
+                result = .failure(error)
+            }
+            for stuck in await lifecycle.stop() {
+                output.notice("the feature \(stuck) did not stop in time and was abandoned")
+            }
+            return try result.get()
+        }
+    }
+
+    private func within<Value: Sendable>(
+        _ limit: Duration?, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let limit else { return try await work() }
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask(operation: work)
+            group.addTask { [clock = host.clock] in
+                try await clock.sleep(for: limit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next(), let value = first else { throw HostError.timedOut(limit) }
+            return value
+        }
+    }
+}

@@ -1,0 +1,8 @@
+import Glibc
+
+extension Files {
+    /// Whether this user may write there now: what `doctor` asks before anything is written.
+    public static func isWritable(_ path: String) -> Bool {
+        unsafe access(path, W_OK) == 0
+    }
+}

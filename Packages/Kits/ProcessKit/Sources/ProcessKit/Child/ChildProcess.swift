@@ -1,0 +1,135 @@
+import CProcessKit
+import Glibc
+import Synchronization
+
+/// A running child and the group of processes it leads, lent by `Launcher.withChild` for the length of a closure.
+///
+/// The child is waited for without being reaped until the closure ends: as long as its number is taken, signals to its
+/// group reach nobody else.
+public final class ChildProcess: Sendable {
+    /// The number of the process, which is also that of its group.
+    public let processID: Int32
+    private let pidfd: WatchedDescriptor
+    private let inputPipe: InputPipe?
+    private let outputPipe: OutputPipe?
+    private let errorPipe: OutputPipe?
+    let tailPipe: TailPipe?
+    // Held while a signal is sent, so that the number cannot be reaped and given away meanwhile.
+    private let isReaped = Mutex(false)
+
+    init(_ spawn: Spawn, _ command: Command, loop: EventLoop) {
+        processID = spawn.process
+        pidfd = WatchedDescriptor(owning: spawn.pidfd, loop: loop)
+        inputPipe = spawn.ends[0].map { InputPipe(WatchedDescriptor(owning: $0, forWriting: true, loop: loop)) }
+        outputPipe = spawn.ends[1].map { OutputPipe(WatchedDescriptor(owning: $0, loop: loop)) }
+        let errors = spawn.ends[2].map { WatchedDescriptor(owning: $0, loop: loop) }
+        if case .tail(let limit) = command.errors {
+            tailPipe = errors.map { TailPipe($0, limit: limit) }
+            errorPipe = nil
+        } else {
+            tailPipe = nil
+            errorPipe = errors.map(OutputPipe.init)
+        }
+    }
+
+    /// The child's input, when the command asked for a pipe.
+    public var input: InputPipe {
+        get throws(ProcessError) { try connected(inputPipe, "input") }
+    }
+
+    /// The child's results, when the command asked for a pipe.
+    public var output: OutputPipe {
+        get throws(ProcessError) { try connected(outputPipe, "output") }
+    }
+
+    /// The child's messages, when the command asked for a pipe.
+    public var errors: OutputPipe {
+        get throws(ProcessError) { try connected(errorPipe, "errors") }
+    }
+
+    /// The last of the child's messages, when the command asked for their tail; empty otherwise.
+    public var errorTail: [UInt8] { tailPipe?.bytes() ?? [] }
+
+    /// Waits for the child itself to end; those it started may go on until the closure ends.
+    public func exitStatus() async throws -> ChildStatus {
+        while true {
+            if let status = currentStatus() { return status }
+            guard try await pidfd.isReady() else {
+                throw ProcessError(.notConnected, "process \(processID) is no longer watched: its scope has ended")
+            }
+        }
+    }
+
+    /// Sends a signal to the child and all of its group; after the end it does nothing.
+    public func send(_ signal: Signal) {
+        isReaped.withLock { isReaped in
+            if !isReaped { _ = kill(-processID, signal.rawValue) }
+        }
+    }
+
+    /// Ends the group: closes the input, asks it to terminate, and kills what is left when the child has ended or the
+    /// grace is over. Returns when the child is gone, also in a cancelled task.
+    public func terminate(grace: Duration = .seconds(2)) async {
+        inputPipe?.close()
+        if currentStatus() == nil {
+            send(.terminate)
+            await waitForEnd(atMost: grace)
+        }
+        // Also after a willing end: those the child has started may have ignored the request.
+        send(.kill)
+        // A killed process ends at once, except while it hangs in a device or a network file system.
+        await waitForEnd(atMost: .seconds(5))
+    }
+
+    private func connected<Pipe>(_ pipe: Pipe?, _ name: String) throws(ProcessError) -> Pipe {
+        guard let pipe else {
+            throw ProcessError(
+                .notConnected, "the \(name) of process \(processID) is not a pipe: set it in the command")
+        }
+        return pipe
+    }
+}
+
+extension ChildProcess {
+    /// Writes the input that the command holds, then its end.
+    func feed(_ bytes: [UInt8]) async {
+        // A child may end without reading all of its input; that is its own affair.
+        do { try await inputPipe?.write(bytes) } catch {}
+        inputPipe?.close()
+    }
+
+    /// Ends the group, reaps the child and closes all pipes.
+    func end(grace: Duration) async {
+        await terminate(grace: grace)
+        isReaped.withLock { isReaped in
+            _ = state(WEXITED | WNOHANG)
+            isReaped = true
+        }
+        pidfd.close()
+        outputPipe?.close()
+        errorPipe?.close()
+        tailPipe?.close()
+    }
+
+    private func waitForEnd(atMost limit: Duration) async {
+        let deadline = ContinuousClock.now + limit
+        while currentStatus() == nil, await pidfd.isReady(until: deadline) {}
+    }
+
+    private func currentStatus() -> ChildStatus? {
+        guard let state = state(WEXITED | WNOHANG | WNOWAIT) else { return nil }
+        switch Int(state.code) {
+        case CLD_EXITED: return .exited(state.status)
+        case CLD_KILLED, CLD_DUMPED: return .signalled(state.status)
+        default: return nil
+        }
+    }
+
+    private func state(_ flags: Int32) -> processkit_state? {
+        var state = processkit_state()
+        guard case .moved = pidfd.attempt({ unsafe Int(processkit_wait($0, flags, &state)) }) else {
+            return nil
+        }
+        return state
+    }
+}

@@ -1,0 +1,99 @@
+import CProcessKit
+import Glibc
+
+/// A started process and this side's ends of its pipes.
+struct Spawn {
+    let process: Int32
+    let pidfd: Int32
+    /// This side's ends of standard input, output and error; nil where there is no pipe.
+    let ends: [Int32?]
+
+    /// Starts the command; `terminal` is made the child's own before it runs.
+    init(_ command: Command, terminal: Int32? = nil) throws(ProcessError) {
+        try command.check()
+        let path = try command.locate()
+        var pipes = try Pipes(command)
+        let arguments = StringVector([command.executable] + command.arguments)
+        let environment = StringVector(command.environment.variables.map { "\($0.key)=\($0.value)" })
+        let standard = (pipes.theirs[0], pipes.theirs[1], pipes.theirs[2])
+        var (process, pidfd): (Int32, Int32) = (-1, -1)
+        let result = unsafe path.withCString { path in
+            unsafe withOptionalCString(command.workingDirectory) { directory in
+                var request = unsafe processkit_spawn(
+                    path: path, arguments: arguments.pointer, environment: environment.pointer, directory: directory,
+                    standard: standard, terminal: terminal ?? -1)
+                return unsafe processkit_spawn(&request, &process, &pidfd)
+            }
+        }
+        guard result == 0 else { throw command.refusal(of: path, errno: -result) }
+        self.process = process
+        self.pidfd = pidfd
+        ends = pipes.takeOurs()
+    }
+}
+
+/// Calls `body` with the string for C, or with nil.
+private func withOptionalCString(_ string: String?, _ body: (UnsafePointer<CChar>?) -> Int32) -> Int32 {
+    guard let string else { return body(nil) }
+    return unsafe string.withCString { unsafe body($0) }
+}
+
+/// The pipes of a child that is about to start; what is not taken is closed.
+private struct Pipes: ~Copyable {
+    private(set) var theirs: [Int32] = []
+    private var ours: [Int32?] = []
+
+    init(_ command: Command) throws(ProcessError) {
+        switch command.input {
+        case .null: add(PROCESSKIT_NULL)
+        case .inherit: add(PROCESSKIT_INHERIT)
+        case .bytes, .pipe: try addPipe(childReads: true)
+        }
+        switch command.output {
+        case .null: add(PROCESSKIT_NULL)
+        case .inherit: add(PROCESSKIT_INHERIT)
+        case .pipe: try addPipe(childReads: false)
+        }
+        switch command.errors {
+        case .null: add(PROCESSKIT_NULL)
+        case .inherit: add(PROCESSKIT_INHERIT)
+        case .pipe, .tail: try addPipe(childReads: false)
+        }
+    }
+
+    deinit {
+        for descriptor in theirs where descriptor >= 0 { close(descriptor) }
+        for descriptor in ours { _ = descriptor.map { close($0) } }
+    }
+
+    mutating func takeOurs() -> [Int32?] {
+        defer { ours = [] }
+        return ours
+    }
+
+    private mutating func add(_ choice: Int) {
+        theirs.append(Int32(choice))
+        ours.append(nil)
+    }
+
+    private mutating func addPipe(childReads: Bool) throws(ProcessError) {
+        var (readEnd, writeEnd): (Int32, Int32) = (-1, -1)
+        let result = unsafe processkit_pipe(&readEnd, &writeEnd)
+        guard result == 0 else { throw .system("make a pipe for a child process", errno: -result) }
+        theirs.append(childReads ? readEnd : writeEnd)
+        ours.append(childReads ? writeEnd : readEnd)
+    }
+}
+
+extension Command {
+    /// Refuses what C strings cannot carry: it would arrive cut short or as something else.
+    fileprivate func check() throws(ProcessError) {
+        let texts = [executable, workingDirectory ?? ""] + arguments + environment.variables.values
+        for text in texts + environment.variables.keys where text.utf8.contains(0) {
+            throw ProcessError(.invalid, "cannot run \(executable): an argument or variable holds a zero byte")
+        }
+        for name in environment.variables.keys where name.isEmpty || name.utf8.contains(UInt8(ascii: "=")) {
+            throw ProcessError(.invalid, "cannot run \(executable): \"\(name)\" is no name for a variable")
+        }
+    }
+}

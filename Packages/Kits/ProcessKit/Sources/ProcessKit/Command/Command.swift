@@ -1,0 +1,63 @@
+/// A program to run and everything it is given; nothing is passed on that is not named here.
+public struct Command: Sendable {
+    /// The program: a name to be looked up in the PATH of `environment`, or a path. A relative path starts from
+    /// `workingDirectory`.
+    public var executable: String
+    /// The arguments, without the program's own name.
+    public var arguments: [String]
+    /// All of the child's variables.
+    public var environment: CommandEnvironment
+    /// Where the child starts; nil is where this process is.
+    public var workingDirectory: String?
+    /// Where the child reads from.
+    public var input: Input = .null
+    /// Where the child's results go.
+    public var output: Output = .pipe
+    /// Where the child's messages go.
+    public var errors: ErrorOutput = .tail()
+
+    /// A command with no input, its results in a pipe and the end of its messages kept.
+    public init(
+        _ executable: String, _ arguments: [String] = [], environment: CommandEnvironment,
+        workingDirectory: String? = nil
+    ) {
+        self.executable = executable
+        self.arguments = arguments
+        self.environment = environment
+        self.workingDirectory = workingDirectory
+    }
+
+    /// Where a child reads from.
+    public enum Input: Sendable {
+        /// Nothing to read.
+        case null
+        /// What this process reads from.
+        case inherit
+        /// These bytes, then the end.
+        case bytes([UInt8])
+        /// What is written to the child's `input`.
+        case pipe
+    }
+
+    /// Where a child's results go.
+    public enum Output: Sendable {
+        /// Thrown away.
+        case null
+        /// Where those of this process go.
+        case inherit
+        /// To the child's `output`; a child that writes more than is read has to wait.
+        case pipe
+    }
+
+    /// Where a child's messages go.
+    public enum ErrorOutput: Sendable {
+        /// Thrown away.
+        case null
+        /// Where those of this process go.
+        case inherit
+        /// To the child's `errors`; a child that writes more than is read has to wait.
+        case pipe
+        /// Read all the time, so that the child never waits; the last `limit` bytes are kept.
+        case tail(limit: Int = 1 << 16)
+    }
+}

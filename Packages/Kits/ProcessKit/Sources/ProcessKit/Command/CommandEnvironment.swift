@@ -1,0 +1,35 @@
+/// The variables of a child process.
+public struct CommandEnvironment: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    /// The values by their names.
+    public var variables: [String: String]
+
+    /// Exactly these variables.
+    public init(_ variables: [String: String]) {
+        self.variables = variables
+    }
+
+    /// Exactly the variables of the literal; of a name given twice the last counts.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        variables = Dictionary(elements) { $1 }
+    }
+
+    /// The variables of `base` without those that look like secrets, then those of `adding`.
+    ///
+    /// A name looks like a secret when it is, or ends in `_` and, one of `suffixes`, in any case of letters.
+    public static func inheriting(
+        _ base: [String: String], removing suffixes: [String] = secretSuffixes, adding: [String: String] = [:]
+    ) -> CommandEnvironment {
+        let suffixes = suffixes.map { $0.uppercased() }
+        let kept = base.filter { variable in
+            let name = variable.key.uppercased()
+            return !suffixes.contains { name == $0 || name.hasSuffix("_\($0)") }
+        }
+        return CommandEnvironment(kept.merging(adding) { $1 })
+    }
+
+    /// How the names of variables end that commonly hold secrets.
+    public static let secretSuffixes = [
+        "API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "SECRET_KEY", "TOKEN", "SECRET", "PASSWORD", "PASSPHRASE",
+        "CREDENTIALS",
+    ]
+}

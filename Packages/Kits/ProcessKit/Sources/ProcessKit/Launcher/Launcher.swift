@@ -1,0 +1,50 @@
+import CProcessKit
+import Synchronization
+
+/// Starts child processes and owns the one thread that watches them all, from the first child to its own end.
+///
+///     let launcher = Launcher()
+///     let result = try await launcher.run(
+///         Command("uname", ["-r"], environment: ["PATH": "/usr/bin:/bin"]), timeout: .seconds(5))
+public final class Launcher: Sendable {
+    private let loop = EventLoop()
+
+    /// A launcher without a thread; that starts with the first child.
+    public init() {}
+
+    deinit {
+        loop.stop()
+    }
+
+    /// Runs `body` with a running child, and ends the child and its group before it returns, however `body` ends.
+    ///
+    /// A child still running then is asked to terminate and killed after `grace`, and so it is as soon as the task is
+    /// cancelled. Throws `ProcessError` when the child cannot be started, and what `body` throws.
+    public func withChild<Result>(
+        _ command: Command, grace: Duration = .seconds(2), isolation: isolated (any Actor)? = #isolation,
+        _ body: (ChildProcess) async throws -> Result
+    ) async throws -> Result {
+        try Task.checkCancellation()
+        try loop.start()
+        // A child that stops reading must be an error of the write, not the end of this process.
+        processkit_ignore_sigpipe()
+        let child = ChildProcess(try Spawn(command), command, loop: loop)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            if case .bytes(let bytes) = command.input { group.addTask { await child.feed(bytes) } }
+            if let tail = child.tailPipe { group.addTask { await tail.drain() } }
+            let result: Swift.Result<Result, any Error>
+            do {
+                result = .success(
+                    try await withTaskCancellationHandler {
+                        try await body(child)
+                    } onCancel: {
+                        child.send(.terminate)
+                    })
+            } catch {
+                result = .failure(error)
+            }
+            await child.end(grace: grace)
+            return try result.get()
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Glibc
+
+/// What a child reads.
+public final class InputPipe: Sendable {
+    private let descriptor: WatchedDescriptor
+    private let turn = Turn()
+
+    init(_ descriptor: WatchedDescriptor) {
+        self.descriptor = descriptor
+    }
+
+    /// Writes all of `bytes`, waiting while the child is behind; writes of several tasks follow one another whole.
+    ///
+    /// Throws `.inputClosed` when the child reads no more. When a write is cancelled half way the input is closed,
+    /// since what followed would be read as the rest of it.
+    public func write(_ bytes: [UInt8]) async throws {
+        try await turn {
+            var written = 0
+            do {
+                while written < bytes.count { written += try await writeOnce(bytes, from: written) }
+            } catch {
+                if written > 0 { close() }
+                throw error
+            }
+        }
+    }
+
+    /// Closes the input: the child meets its end after what was written.
+    public func close() {
+        descriptor.close()
+    }
+
+    private func writeOnce(_ bytes: [UInt8], from start: Int) async throws -> Int {
+        while true {
+            let attempt = descriptor.attempt { descriptor in
+                unsafe bytes.withUnsafeBytes { buffer in
+                    let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[start...])
+                    return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+                }
+            }
+            switch attempt {
+            case .moved(let count): return count
+            case .wouldBlock: _ = try await descriptor.isReady()
+            case .failed(EPIPE), .closed: throw ProcessError(.inputClosed, "the child process reads no more input")
+            case .failed(let number): throw ProcessError.system("write to a child process", errno: number)
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Glibc
+import Synchronization
+
+/// What a child writes. Nothing is read before it is asked for, so that a child ahead of its reader has to wait.
+///
+/// Any number of tasks may read; each chunk or line goes to one of them.
+public final class OutputPipe: Sendable {
+    private let descriptor: WatchedDescriptor
+    private let buffer = Mutex(LineBuffer())
+
+    init(_ descriptor: WatchedDescriptor) {
+        self.descriptor = descriptor
+    }
+
+    /// The next bytes, as many as are there (64 KiB at most at a time), or nil at the end.
+    public func read() async throws -> [UInt8]? {
+        while true {
+            if let bytes = buffer.withLock({ $0.takeAll() }) { return bytes }
+            guard try await fill() else { return buffer.withLock { $0.takeAll() } }
+        }
+    }
+
+    /// The next line without its newline, or nil at the end; what follows the last newline is a line too.
+    ///
+    /// Throws `.lineTooLong` past `limit` bytes, and `CancellationError`; neither loses what was read.
+    public func nextLine(limit: Int = 1 << 20) async throws -> [UInt8]? {
+        while true {
+            if let line = try buffer.withLock({ (buffer) throws(ProcessError) in try buffer.takeLine(limit: limit) }) {
+                return line
+            }
+            guard try await fill() else { return buffer.withLock { $0.takeAll() } }
+        }
+    }
+
+    /// The lines to the end, each of `limit` bytes at most.
+    public func lines(limit: Int = 1 << 20) -> Lines {
+        Lines(pipe: self, limit: limit)
+    }
+
+    /// The sequence of `lines`; every iterator goes on where the last reader stopped.
+    public struct Lines: AsyncSequence, AsyncIteratorProtocol, Sendable {
+        let pipe: OutputPipe
+        let limit: Int
+
+        /// This sequence itself.
+        public func makeAsyncIterator() -> Lines { self }
+
+        /// The next line without its newline, or nil at the end.
+        public func next() async throws -> [UInt8]? {
+            try await pipe.nextLine(limit: limit)
+        }
+    }
+
+    /// Reads once, waiting for something to read; false at the end.
+    private func fill() async throws -> Bool {
+        while true {
+            switch readOnce() {
+            case .moved(let count): return count > 0
+            case .wouldBlock: _ = try await descriptor.isReady()
+            case .failed(let number): throw ProcessError.system("read from a child process", errno: number)
+            case .closed: return false
+            }
+        }
+    }
+
+    private func readOnce() -> WatchedDescriptor.Attempt {
+        buffer.withLock { buffer in descriptor.attempt { buffer.readOnce($0) } }
+    }
+
+    func close() {
+        descriptor.close()
+    }
+}
+
+extension OutputPipe {
+    /// Reads to the end, keeping everything for `takeRest`; more than `limit` bytes is an error.
+    func collect(limit: Int) async throws {
+        while try await fill() { try check(limit) }
+    }
+
+    /// What was collected, and what a child that has ended still left in the pipe.
+    func takeRest(limit: Int) throws(ProcessError) -> [UInt8] {
+        // No pipe of an ordinary user holds more, so a survivor that keeps writing cannot keep this loop going.
+        var left = 1 << 20
+        while left > 0, case .moved(let count) = readOnce(), count > 0 {
+            left -= count
+            try check(limit)
+        }
+        return buffer.withLock { $0.takeAll() } ?? []
+    }
+
+    private func check(_ limit: Int) throws(ProcessError) {
+        guard buffer.withLock({ $0.count }) <= limit else {
+            throw ProcessError(.outputTooLarge, "a child process wrote more than the limit of \(limit) bytes")
+        }
+    }
+}

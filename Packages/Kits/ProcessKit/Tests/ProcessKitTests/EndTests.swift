@@ -1,0 +1,137 @@
+import Glibc
+import ProcessKit
+import Testing
+
+@Suite("Ending a child", .timeLimit(.minutes(1)))
+struct EndTests {
+    let launcher = Launcher()
+
+    /// A shell and its own child, neither of which terminates when asked; it prints both numbers.
+    private let stubborn = script(
+        "trap '' TERM; (trap '' TERM; while :; do sleep 1000; done) & echo $$; echo $!; while :; do sleep 1000; done")
+
+    private func number(_ line: [UInt8]?) throws -> Int32 {
+        try #require(Int32(text(line) ?? ""))
+    }
+
+    @Test("a child and a grandchild that ignore the request to terminate are both gone after the grace")
+    func stubbornFamily() async throws {
+        try await launcher.withChild(stubborn) { child async throws in
+            let (parent, grandchild) = (
+                try number(try await child.output.nextLine()), try number(try await child.output.nextLine())
+            )
+            #expect(parent == child.processID)
+            #expect(!hasEnded(parent) && !hasEnded(grandchild))
+            let clock = ContinuousClock()
+            let duration = await clock.measure { await child.terminate(grace: .milliseconds(100)) }
+            #expect(duration >= .milliseconds(100))
+            #expect(try await child.exitStatus() == .signalled(SIGKILL))
+            // The pipe ends when the last process that holds it has.
+            #expect(try await child.output.nextLine() == nil)
+            #expect(hasEnded(parent) && hasEnded(grandchild))
+        }
+    }
+
+    @Test("a willing child ends long before the grace")
+    func willing() async throws {
+        try await launcher.withChild(script("trap 'exit 3' TERM; echo ready; while :; do sleep 0.01; done")) {
+            child async throws in
+            #expect(text(try await child.output.nextLine()) == "ready")
+            await child.terminate(grace: .seconds(50))
+            #expect(try await child.exitStatus() == .exited(3))
+        }
+    }
+
+    @Test("the end of the closure ends the child, also when it throws")
+    func scope() async throws {
+        struct Failure: Error {}
+        var processes: [Int32] = []
+        await #expect(throws: Failure.self) {
+            try await launcher.withChild(stubborn, grace: .milliseconds(10)) { child async throws in
+                processes.append(try number(try await child.output.nextLine()))
+                throw Failure()
+            }
+        }
+        try await launcher.withChild(stubborn, grace: .milliseconds(10)) { child async throws in
+            processes.append(try number(try await child.output.nextLine()))
+        }
+        #expect(processes.count == 2 && processes.allSatisfy(hasEnded))
+    }
+
+    @Test("a child kept beyond its closure does nothing and says so")
+    func kept() async throws {
+        let child = try await launcher.withChild(script("true")) { $0 }
+        child.send(.kill)
+        let error = await #expect(throws: ProcessError.self) { try await child.exitStatus() }
+        #expect(error?.code == .notConnected)
+        #expect(try await child.output.read() == nil)
+    }
+
+    @Test("a cancelled task ends the child, whatever it was waiting for", arguments: ["read", "write", "status"])
+    func cancelled(waitingFor: String) async throws {
+        var command = stubborn
+        command.input = .pipe
+        let (started, start) = AsyncStream.makeStream(of: Int32.self)
+        let task = Task { [command] in
+            try await launcher.withChild(command, grace: .milliseconds(10)) { child async throws in
+                _ = try await child.output.nextLine()
+                _ = try await child.output.nextLine()
+                start.yield(child.processID)
+                switch waitingFor {
+                case "read": _ = try await child.output.nextLine()
+                case "write": try await child.input.write([UInt8](repeating: 0, count: 1_000_000))
+                default: _ = try await child.exitStatus()
+                }
+                Issue.record("the wait ended before it was cancelled")
+            }
+        }
+        var processes = started.makeAsyncIterator()
+        let process = try #require(await processes.next())
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(hasEnded(process))
+    }
+
+    @Test("nothing is left: no descriptor, no child, no zombie")
+    func nothingLeft() async {
+        await #expect(processExitsWith: .exitCode(42)) {
+            let atStart = descriptorCount()
+            var launcher: Launcher? = Launcher()
+            var inUse: [Int] = []
+            for _ in 0..<20 {
+                _ = try await launcher?.run(script("sleep 1000 & echo x"), timeout: .seconds(20))
+                try await launcher?.withChild(script("sleep 1000")) { child in child.send(.kill) }
+                for command in [script("sleep 1000"), Command("/no/tool", environment: [:])] {
+                    await #expect(throws: ProcessError.self) {
+                        try await launcher?.run(command, timeout: .milliseconds(1))
+                    }
+                }
+                inUse.append(descriptorCount())
+            }
+            let hasNoChild = waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD
+            launcher = nil
+            // A finished task lets go of what it used a moment after its result is there.
+            while descriptorCount() != atStart { await Task.yield() }
+            exit(hasNoChild && Set(inUse).count == 1 ? 42 : 1)
+        }
+    }
+
+    @Test("200 children live at once, each with its own answer")
+    func many() async throws {
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    var command = Command("cat", environment: CommandEnvironment(path))
+                    command.input = .pipe
+                    return try await launcher.withChild(command) { child async throws in
+                        try await child.input.write(Array("\(number)\n".utf8))
+                        return try #require(Int(text(try await child.output.nextLine()) ?? ""))
+                    }
+                }
+            }
+            var numbers: Set<Int> = []
+            for try await number in group { numbers.insert(number) }
+            #expect(numbers == Set(0..<200))
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Glibc
+import ProcessKit
+import Testing
+
+@Suite("Talking to a child", .timeLimit(.minutes(1)))
+struct PipeTests {
+    let launcher = Launcher()
+
+    private func catCommand() -> Command {
+        var command = Command("cat", environment: CommandEnvironment(path))
+        command.input = .pipe
+        return command
+    }
+
+    @Test("lines go in and come out one by one, up to the end of the input")
+    func pingPong() async throws {
+        try await launcher.withChild(catCommand()) { child async throws in
+            for round in 0..<100 {
+                try await child.input.write(Array("round \(round)\n".utf8))
+                #expect(text(try await child.output.nextLine()) == "round \(round)")
+            }
+            try await child.input.write(Array("\nlast".utf8))
+            try child.input.close()
+            #expect(text(try await child.output.nextLine()) == "")
+            #expect(text(try await child.output.nextLine()) == "last")
+            #expect(try await child.output.nextLine() == nil)
+            #expect(try await child.exitStatus() == .exited(0))
+        }
+    }
+
+    @Test("a line of exactly the limit passes, a longer one is an error that names the limit")
+    func lineLimit() async throws {
+        let command = script("head -c 1000 /dev/zero; echo; head -c 1001 /dev/zero; echo")
+        try await launcher.withChild(command) { child async throws in
+            let lines = try child.output.lines(limit: 1000)
+            #expect(try await lines.next()?.count == 1000)
+            let error = await #expect(throws: ProcessError.self) { try await child.output.nextLine(limit: 1000) }
+            #expect(error?.code == .lineTooLong)
+            #expect(error?.message.contains("1000 bytes") == true)
+            #expect(try await child.output.nextLine(limit: 1001)?.count == 1001)
+        }
+    }
+
+    @Test("lines longer than one read arrive whole, in order")
+    func longLines() async throws {
+        let command = script("for n in 1 200000 3 400000 0; do head -c $n /dev/zero; echo; done")
+        try await launcher.withChild(command) { child async throws in
+            var lengths: [Int] = []
+            for try await line in try child.output.lines() { lengths.append(line.count) }
+            #expect(lengths == [1, 200_000, 3, 400_000, 0])
+        }
+    }
+
+    @Test("a child that dies in the middle of a line leaves that part and its signal")
+    func midLine() async throws {
+        try await launcher.withChild(script("echo whole; printf part; kill -9 $$")) { child async throws in
+            #expect(text(try await child.output.nextLine()) == "whole")
+            #expect(text(try await child.output.nextLine()) == "part")
+            #expect(try await child.output.nextLine() == nil)
+            #expect(try await child.exitStatus() == .signalled(9))
+        }
+    }
+
+    @Test("10 MB of messages hold up neither the child nor its results, and their end is kept")
+    func manyMessages() async throws {
+        let command = script("head -c 10000000 /dev/zero | tr '\\0' e >&2; echo results; printf end >&2")
+        try await launcher.withChild(command) { child async throws in
+            #expect(text(try await child.output.nextLine()) == "results")
+            #expect(try await child.exitStatus() == .exited(0))
+            let tail = child.errorTail
+            #expect(tail.count == 1 << 16)
+            #expect(text(tail)?.hasSuffix("eeeend") == true)
+        }
+    }
+
+    @Test("messages can be read as a stream")
+    func errors() async throws {
+        var command = script("echo one >&2; echo two >&2")
+        command.errors = .pipe
+        try await launcher.withChild(command) { child async throws in
+            #expect(text(try await child.errors.nextLine()) == "one")
+            #expect(text(try await child.errors.nextLine()) == "two")
+            #expect(try await child.errors.nextLine() == nil)
+            #expect(child.errorTail.isEmpty)
+        }
+    }
+
+    @Test("8 MB go through a child that reads in small steps, and come back the same")
+    func slowReader() async throws {
+        var command = Command("dd", ["bs=1000", "status=none"], environment: CommandEnvironment(path))
+        let bytes = (0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        command.input = .bytes(bytes)
+        let result = try await launcher.run(command, timeout: .seconds(50))
+        #expect(result.output == bytes)
+    }
+
+    @Test("a write waits for a child that does not read, and ends when it is cancelled")
+    func backPressure() async throws {
+        var command = script("head -c 1 >/dev/null; echo started; read -r line <\"$1\"; wc -c")
+        command.input = .pipe
+        try await withTemporaryDirectory { directory in
+            try #require(unsafe mkfifo("\(directory)/gate", 0o600) == 0)
+            command.arguments.append("\(directory)/gate")
+            try await launcher.withChild(command) { child async throws in
+                let input = try child.input
+                let writing = Task { try await input.write([UInt8](repeating: 7, count: 1_000_000)) }
+                #expect(text(try await child.output.nextLine()) == "started")
+                writing.cancel()
+                await #expect(throws: CancellationError.self) { try await writing.value }
+                // A write that was cut cannot be followed by another.
+                let error = await #expect(throws: ProcessError.self) { try await input.write([1]) }
+                #expect(error?.code == .inputClosed)
+                let gate = unsafe open("\(directory)/gate", O_WRONLY | O_CLOEXEC)
+                #expect(unsafe write(gate, "\n", 1) == 1)
+                close(gate)
+                let count = try #require(Int(text(try await child.output.nextLine()) ?? ""))
+                #expect(count < 1_000_000, "only the pipe's own room was filled")
+            }
+        }
+    }
+
+    @Test("writes of many tasks follow one another whole")
+    func wholeWrites() async throws {
+        try await launcher.withChild(catCommand()) { child async throws in
+            let input = try child.input
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for letter in UInt8(ascii: "a")...UInt8(ascii: "t") {
+                    group.addTask { try await input.write([UInt8](repeating: letter, count: 100_000) + [0x0A]) }
+                }
+                var letters: Set<UInt8> = []
+                for _ in 0..<20 {
+                    let line = try #require(try await child.output.nextLine())
+                    let first = try #require(line.first)
+                    #expect(line == [UInt8](repeating: first, count: 100_000))
+                    letters.insert(first)
+                }
+                #expect(letters.count == 20)
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test("a write to a child that has closed its input is an error")
+    func closedInput() async throws {
+        var command = script("exec <&-; echo closed; sleep 1000")
+        command.input = .pipe
+        try await launcher.withChild(command) { child async throws in
+            #expect(text(try await child.output.nextLine()) == "closed")
+            let error = await #expect(throws: ProcessError.self) {
+                // Another child that is just starting may hold a copy of the other end for a moment.
+                while true { try await child.input.write([1]) }
+            }
+            #expect(error?.code == .inputClosed)
+        }
+    }
+
+    @Test("a pipe that was not asked for is an error that says so")
+    func notConnected() async throws {
+        var command = script("true")
+        command.output = .null
+        try await launcher.withChild(command) { child async throws in
+            for pipe in ["input", "output", "errors"] {
+                let error = #expect(throws: ProcessError.self) {
+                    switch pipe {
+                    case "input": _ = try child.input
+                    case "output": _ = try child.output
+                    default: _ = try child.errors
+                    }
+                }
+                #expect(error?.code == .notConnected)
+                #expect(error?.message.contains("the \(pipe) of process") == true)
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import ProcessKit
+import Testing
+
+@Suite("Running a command", .timeLimit(.minutes(1)))
+struct RunTests {
+    let launcher = Launcher()
+
+    @Test("input goes in, results and messages come out")
+    func everything() async throws {
+        var command = script("tr a-z A-Z; echo message >&2; exit 3")
+        command.input = .bytes(Array("shout".utf8))
+        let result = try await launcher.run(command, timeout: .seconds(20))
+        #expect(text(result.output) == "SHOUT")
+        #expect(text(result.errors) == "message\n")
+        #expect(result.status == .exited(3))
+    }
+
+    @Test("a command that never answers is ended at the time limit")
+    func timeout() async throws {
+        let started = ContinuousClock.now
+        let error = await #expect(throws: ProcessError.self) {
+            try await launcher.run(
+                script("trap '' TERM; sleep 1000"), timeout: .milliseconds(50), grace: .milliseconds(50))
+        }
+        #expect(error?.code == .timedOut)
+        #expect(ContinuousClock.now - started < .seconds(20))
+    }
+
+    @Test("more output than allowed is an error, also from a command without end", arguments: ["yes", "echo 123456"])
+    func outputLimit(text: String) async throws {
+        let error = await #expect(throws: ProcessError.self) {
+            try await launcher.run(script(text), outputLimit: 6, timeout: .seconds(20))
+        }
+        #expect(error?.code == .outputTooLarge)
+        #expect(error?.message.contains("limit of 6 bytes") == true)
+    }
+
+    @Test("output of exactly the limit passes")
+    func exactLimit() async throws {
+        let result = try await launcher.run(script("printf 123456"), outputLimit: 6, timeout: .seconds(20))
+        #expect(text(result.output) == "123456")
+    }
+
+    @Test("a process left behind with the pipe does not hold up the result", arguments: ["", "setsid"])
+    func leftBehind(wrapper: String) async throws {
+        let result = try await launcher.run(script("\(wrapper) sleep 1000 & echo $!"), timeout: .seconds(20))
+        let process = try #require(Int32((text(result.output) ?? "").dropLast()))
+        #expect(result.status == .exited(0))
+        // One that left the group is beyond reach by design, and this test's to end.
+        if wrapper == "setsid" { kill(process, SIGKILL) }
+    }
+
+    @Test("a command that ignores its input ends well")
+    func ignoredInput() async throws {
+        var command = script("exit 0")
+        command.input = .bytes([UInt8](repeating: 1, count: 1_000_000))
+        #expect(try await launcher.run(command, timeout: .seconds(20)).status.isSuccess)
+    }
+
+    @Test("a cancelled run ends with its command")
+    func cancelled() async throws {
+        let task = Task { try await launcher.run(script("sleep 1000"), timeout: .seconds(3600)) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+}

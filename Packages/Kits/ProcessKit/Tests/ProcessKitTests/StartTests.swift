@@ -1,0 +1,130 @@
+import Glibc
+import ProcessKit
+import Testing
+
+@Suite("Starting a child", .timeLimit(.minutes(1)))
+struct StartTests {
+    let launcher = Launcher()
+
+    @Test(
+        "the exit status is the child's, by code or by signal",
+        arguments: [
+            ("exit 0", ChildStatus.exited(0), 0), ("exit 7", .exited(7), 7), ("kill -9 $$", .signalled(9), 137),
+        ])
+    func status(text: String, expected: ChildStatus, code: Int32) async throws {
+        let completion = try await launcher.run(script(text), timeout: .seconds(20))
+        #expect(completion.status == expected)
+        #expect(completion.status.code == code)
+        #expect(completion.status.isSuccess == (code == 0))
+    }
+
+    @Test("arguments, environment and directory arrive exactly as given")
+    func exactly() async throws {
+        var command = Command("env", environment: ["A": "1", "B": "x=y\nz", "ÄÖ": "", "PATH": "/usr/bin:/bin"])
+        var result = try await launcher.run(command, timeout: .seconds(20))
+        let lines = Set((text(result.output) ?? "").split(separator: "\n"))
+        #expect(lines == ["A=1", "B=x=y", "z", "ÄÖ=", "PATH=/usr/bin:/bin"])
+
+        command = Command("printf", ["[%s]", "a b", "", "$x", "ü"], environment: CommandEnvironment(path))
+        result = try await launcher.run(command, timeout: .seconds(20))
+        #expect(text(result.output) == "[a b][][$x][ü]")
+
+        command = Command("pwd", environment: CommandEnvironment(path), workingDirectory: "/usr")
+        #expect(text(try await launcher.run(command, timeout: .seconds(20)).output) == "/usr\n")
+    }
+
+    @Test("a child has no signal blocked or ignored and leads its own group")
+    func cleanSignals() async throws {
+        signal(SIGUSR1, SIG_IGN)
+        defer { signal(SIGUSR1, SIG_DFL) }
+        let result = try await launcher.run(script("grep -E 'Sig(Blk|Ign)' /proc/self/status"), timeout: .seconds(20))
+        let masks = (text(result.output) ?? "").split(separator: "\n").map { UInt64($0.suffix(16), radix: 16) }
+        // Those above 31 are glibc's own.
+        #expect(masks.map { $0.map { $0 & 0x7FFF_FFFF } } == [0, 0])
+
+        let group = script("read -r pid name state parent group rest </proc/self/stat; echo $(($$ - group))")
+        #expect(text(try await launcher.run(group, timeout: .seconds(20)).output) == "0\n")
+    }
+
+    @Test("a child gets the three standard descriptors and no other, even of those that are inheritable")
+    func descriptors() async throws {
+        let leaky = unsafe open("/dev/null", O_RDONLY)
+        defer { close(leaky) }
+        try #require(leaky > 2)
+        var command = Command("ls", ["/proc/self/fd"], environment: CommandEnvironment(path))
+        for input in [Command.Input.null, .pipe, .bytes([1])] {
+            command.input = input
+            let result = try await launcher.run(command, timeout: .seconds(20))
+            // The fourth is the directory that ls reads.
+            #expect(text(result.output) == "0\n1\n2\n3\n")
+        }
+    }
+
+    @Test("a program is looked up in the PATH that the child gets, absolute directories only")
+    func lookup() async throws {
+        try await withTemporaryDirectory { directory in
+            try makeFile("\(directory)/tool", "#!/bin/sh\necho ours\n", mode: 0o755)
+            var command = Command("tool", environment: ["PATH": "relative::\(directory)"])
+            #expect(text(try await launcher.run(command, timeout: .seconds(20)).output) == "ours\n")
+            command = Command("./tool", environment: [:], workingDirectory: directory)
+            #expect(text(try await launcher.run(command, timeout: .seconds(20)).output) == "ours\n")
+            command = Command("tool", environment: ["PATH": ":."], workingDirectory: directory)
+            #expect(await failure(command)?.code == .notFound)
+        }
+    }
+
+    @Test("what cannot be started is refused with its reason")
+    func refused() async throws {
+        try await withTemporaryDirectory { directory in
+            try makeFile("\(directory)/plain", "text", mode: 0o644)
+            try makeFile("\(directory)/bare", "no first line", mode: 0o755)
+            try makeFile("\(directory)/orphan", "#!/no/such/interpreter\n", mode: 0o755)
+            let cases: [(String, ProcessError.Code, String)] = [
+                ("no-such-tool", .notFound, "it is in no directory of PATH"),
+                ("\(directory)/missing", .notFound, "there is no such file"),
+                ("\(directory)/orphan", .notFound, "the interpreter that its first line names"),
+                ("plain", .notExecutable, "plain is not executable"),
+                ("\(directory)/plain", .notExecutable, "it is not an executable file"),
+                ("\(directory)", .notExecutable, "it is not an executable file"),
+                ("\(directory)/bare", .notExecutable, "names no interpreter"),
+            ]
+            for (executable, code, reason) in cases {
+                let error = await failure(Command(executable, environment: ["PATH": directory]))
+                #expect(error?.code == code)
+                #expect(error?.message.contains(reason) == true, "\(error?.message ?? "no error")")
+            }
+            var command = script("true")
+            command.workingDirectory = "\(directory)/nowhere"
+            #expect(await failure(command)?.code == .workingDirectory)
+            command.workingDirectory = "\(directory)/plain"
+            #expect(await failure(command)?.code == .workingDirectory)
+        }
+    }
+
+    @Test("what C strings cannot carry is refused")
+    func zeroBytes() async {
+        #expect(await failure(script("true", ["a\0b"]))?.code == .invalid)
+        #expect(await failure(Command("true", environment: ["PATH": "/bin", "A": "\0"]))?.code == .invalid)
+        #expect(await failure(Command("true", environment: ["PATH": "/bin", "A=B": "x"]))?.code == .invalid)
+    }
+
+    @Test("a child starts although this process has no standard descriptors")
+    func withoutStandardDescriptors() async {
+        await #expect(processExitsWith: .exitCode(42)) {
+            for descriptor: Int32 in 0...2 { close(descriptor) }
+            var command = script("cat; echo messages >&2")
+            command.input = .bytes(Array("input".utf8))
+            let result = try await Launcher().run(command, timeout: .seconds(20))
+            exit(text(result.output) == "input" && text(result.errors) == "messages\n" ? 42 : 1)
+        }
+    }
+
+    private func failure(_ command: Command) async -> ProcessError? {
+        do {
+            _ = try await launcher.run(command, timeout: .seconds(20))
+            return nil
+        } catch {
+            return error as? ProcessError
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Testing
+
+@testable import TerminalKit
+
+@Suite struct LineEditorTests {
+    @Test(
+        "keys change the line as a terminal does",
+        arguments: [
+            ("abc", "abc"), ("abc\u{7F}", "ab"), ("abc\u{08}\u{08}", "a"), ("\u{7F}a", "a"), ("abc\u{15}d", "d"),
+            ("é\u{7F}", ""),
+            ("e\u{301}\u{7F}", ""), ("a👨‍👩‍👧‍👦\u{7F}", "a"), ("a\u{1B}[Db", "ab"), ("a\u{1B}[1;5Cb", "ab"),
+            ("a\u{1B}OPb", "ab"), ("a\u{1B}xb", "ab"),
+            ("a\u{01}\u{00}b", "ab"), ("a\tb", "a\tb"), ("a\u{04}", "a"),
+        ])
+    func visibleKeys(typed: String, expected: String) {
+        var editor = LineEditor(isSecret: false)
+        for byte in typed.utf8 { #expect(editor.receive(byte) == .unfinished) }
+        #expect(String(decoding: editor.bytes, as: UTF8.self) == expected)
+    }
+
+    @Test("backspace in a secret takes a whole character")
+    func secretBackspace() {
+        var editor = LineEditor(isSecret: true)
+        for byte in "aé\u{7F}漢\u{7F}b".utf8 { _ = editor.receive(byte) }
+        #expect(editor.bytes == Array("ab".utf8))
+    }
+
+    @Test(
+        "keys end the line",
+        arguments: [
+            ("a\n", LineEditor.Step.finished), ("a\r", .finished), ("a\u{03}", .interrupted), ("\u{04}", .end),
+            ("\u{1B}\u{03}", .interrupted),
+            ("\u{1B}[\n", .finished),
+        ])
+    func ends(typed: String, step: LineEditor.Step) throws {
+        var editor = LineEditor(isSecret: false)
+        for byte in typed.utf8.dropLast() { #expect(editor.receive(byte) == .unfinished) }
+        #expect(editor.receive(try #require(typed.utf8.last)) == step)
+    }
+
+    @Test("a line has a limit")
+    func limit() {
+        var editor = LineEditor(isSecret: true)
+        for _ in 0..<LineEditor.limit { #expect(editor.receive(0x61) == .unfinished) }
+        #expect(editor.receive(0x61) == .tooLong)
+    }
+
+    @Test("the end of a long line is shown, and nothing in it commands the terminal", arguments: 1...30)
+    func tail(width: Int) {
+        var editor = LineEditor(isSecret: false)
+        for byte in "start 漢字漢字 \u{9B} 👨‍👩‍👧‍👦 end".utf8 { _ = editor.receive(byte) }
+        let tail = editor.visibleTail(width: width)
+        #expect(TextWidth.of(tail) <= width)
+        #expect("start 漢字漢字 \u{FFFD} 👨‍👩‍👧‍👦 end".hasSuffix(tail))
+    }
+}

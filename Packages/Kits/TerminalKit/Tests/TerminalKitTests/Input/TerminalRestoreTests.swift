@@ -1,0 +1,182 @@
+import Glibc
+import Testing
+
+@testable import TerminalKit
+
+/// Each question is asked by a process of its own that ends in the middle of it; serialized, because waiting for such
+/// a process blocks a thread of the shared pool.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct TerminalRestoreTests {
+    /// Makes the terminal at `path` the controlling one of this process, so that `/dev/tty` is it.
+    static func adopt(_ path: String) throws {
+        guard setsid() > 0, unsafe open(path, O_RDWR) >= 0 else {
+            throw PseudoTerminal.Failure(message: "no controlling terminal: \(errno)")
+        }
+    }
+
+    static func ask() async throws -> [UInt8]? {
+        try await TerminalInput().readSecret(prompt: StyledText("process \(getpid()) asks: "))
+    }
+
+    /// The process that the prompt names.
+    static func asker(_ prompt: String) throws -> pid_t {
+        guard let pid = prompt.split(separator: " ").compactMap({ pid_t($0) }).first else {
+            throw PseudoTerminal.Failure(message: "no process in \(prompt.debugDescription)")
+        }
+        return pid
+    }
+
+    @Test("a secret from the controlling terminal is not shown, and the terminal is put back")
+    func normalEnd() async throws {
+        let pty = try PseudoTerminal()
+        let before = pty.flags
+        let shown = try Companion {
+            let prompt = try pty.blockingOutput(upTo: "asks: ")
+            #expect(pty.flags != before)
+            pty.type("hunter2\n")
+            return prompt + (try pty.blockingOutput(upTo: "\n"))
+        }
+        await #expect(processExitsWith: .success) { [path = pty.path as String] in
+            try Self.adopt(path)
+            #expect(try await Self.ask() == Array("hunter2".utf8))
+        }
+        #expect(try !shown.value().contains("hunter2"))
+        #expect(pty.flags == before)
+    }
+
+    @Test("a process that is terminated puts the terminal back")
+    func terminated() async throws { try await die(by: SIGTERM) }
+
+    @Test("a process that is hung up puts the terminal back")
+    func hungUp() async throws { try await die(by: SIGHUP) }
+
+    @Test("a process that is interrupted from elsewhere puts the terminal back")
+    func interrupted() async throws { try await die(by: SIGINT) }
+
+    @Test("a process that is told to quit puts the terminal back")
+    func quit() async throws { try await die(by: SIGQUIT) }
+
+    private func die(by signal: Int32) async throws {
+        let pty = try PseudoTerminal()
+        let before = pty.flags
+        let kill = try Companion {
+            let prompt = try pty.blockingOutput(upTo: "asks: ")
+            let pid = try Self.asker(prompt)
+            #expect(pty.flags != before)
+            guard Glibc.kill(pid, signal) == 0 else { throw PseudoTerminal.Failure(message: "kill: \(errno)") }
+            return prompt
+        }
+        await #expect(processExitsWith: .signal(signal)) { [path = pty.path as String] in
+            try Self.adopt(path)
+            _ = try await Self.ask()
+        }
+        _ = try kill.value()
+        #expect(pty.flags == before)
+    }
+
+    @Test("a process that traps in Swift puts the terminal back")
+    func trapped() async throws {
+        #if arch(arm64)
+            let signal = SIGTRAP
+        #else
+            let signal = SIGILL
+        #endif
+        let pty = try PseudoTerminal()
+        let command = try PseudoTerminal()
+        let before = pty.flags
+        let go = try Companion {
+            let prompt = try pty.blockingOutput(upTo: "asks: ")
+            #expect(pty.flags != before)
+            command.type("now\n")
+            return prompt
+        }
+        await #expect(processExitsWith: .signal(signal)) {
+            [path = pty.path as String, commands = command.path as String] in
+            try Self.adopt(path)
+            async let answer = Self.ask()
+            let descriptor = unsafe open(commands, O_RDONLY | O_NOCTTY)
+            var byte: UInt8 = 0
+            let count = unsafe read(descriptor, &byte, 1)
+            let numbers = [Int]()
+            print(numbers[count])
+            _ = try await answer
+        }
+        _ = try go.value()
+        #expect(pty.flags == before)
+    }
+
+    @Test("a process that exits in the middle puts the terminal back")
+    func exited() async throws {
+        let pty = try PseudoTerminal()
+        let command = try PseudoTerminal()
+        let before = pty.flags
+        let go = try Companion {
+            let prompt = try pty.blockingOutput(upTo: "asks: ")
+            #expect(pty.flags != before)
+            command.type("now\n")
+            return prompt
+        }
+        await #expect(processExitsWith: .exitCode(7)) {
+            [path = pty.path as String, commands = command.path as String] in
+            try Self.adopt(path)
+            async let answer = Self.ask()
+            let descriptor = unsafe open(commands, O_RDONLY | O_NOCTTY)
+            var byte: UInt8 = 0
+            if unsafe read(descriptor, &byte, 1) == 1 { exit(7) }
+            _ = try await answer
+        }
+        _ = try go.value()
+        #expect(pty.flags == before)
+    }
+
+    @Test("a handler that the process had before still gets its signal")
+    func chained() async throws {
+        let pty = try PseudoTerminal()
+        let before = pty.flags
+        let kill = try Companion {
+            let prompt = try pty.blockingOutput(upTo: "asks: ")
+            let pid = try Self.asker(prompt)
+            guard Glibc.kill(pid, SIGTERM) == 0 else { throw PseudoTerminal.Failure(message: "kill: \(errno)") }
+            return prompt
+        }
+        await #expect(processExitsWith: .exitCode(42)) { [path = pty.path as String] in
+            try Self.adopt(path)
+            signal(SIGTERM) { _ in _exit(42) }
+            _ = try await Self.ask()
+        }
+        _ = try kill.value()
+        #expect(pty.flags == before)
+    }
+
+    @Test("questions leave no descriptor behind and the signal actions as they were")
+    func noTraces() async throws {
+        await #expect(processExitsWith: .success) {
+            let pty = try PseudoTerminal()
+            var afterFirst: [Int32] = []
+            for number in 1...4 {
+                let prompt = "question \(number): "
+                async let answer = TerminalInput(path: pty.path).readLine(prompt: "\(prompt)")
+                _ = try await pty.output(upTo: prompt)
+                #expect(Self.guardedSignals() == [SIGTERM, SIGHUP, SIGINT, SIGQUIT])
+                pty.type("x\n")
+                #expect(try await answer == "x")
+                #expect(Self.guardedSignals() == [])
+                if number == 1 { afterFirst = Self.openDescriptors() }
+            }
+            // The thread of the last question lets go of its pipe a moment after it gave the answer.
+            for _ in 0..<100_000 where Self.openDescriptors().count > afterFirst.count { await Task.yield() }
+            #expect(Self.openDescriptors().count <= afterFirst.count)
+        }
+    }
+
+    static func openDescriptors() -> [Int32] {
+        (0..<256).filter { fcntl($0, F_GETFD) >= 0 }
+    }
+
+    static func guardedSignals() -> [Int32] {
+        [SIGTERM, SIGHUP, SIGINT, SIGQUIT].filter { signal in
+            var action = sigaction()
+            unsafe sigaction(signal, nil, &action)
+            return unsafe action.__sigaction_handler.sa_handler != nil
+        }
+    }
+}

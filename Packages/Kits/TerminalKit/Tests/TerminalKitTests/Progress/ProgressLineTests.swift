@@ -1,0 +1,102 @@
+import Testing
+
+@testable import TerminalKit
+
+@Suite(.timeLimit(.minutes(1))) struct ProgressLineTests {
+    @Test("nothing but messages is written when the output is no terminal")
+    func piped() async throws {
+        let pipe = try Pipe()
+        let progress = ProgressLine(fileDescriptor: pipe.writeEnd, level: .none, clock: ManualClock(sleeps: 3))
+        progress.update("working", fraction: 0.5)
+        await progress.run()
+        progress.around {}
+        #expect(pipe.content() == "")
+        progress.message("one thing")
+        progress.finish()
+        #expect(pipe.content() == "one thing\n")
+    }
+
+    @Test("the line shows its text, the time and a bar, and is gone at the end")
+    func shownAndGone() async throws {
+        let pty = try PseudoTerminal()
+        let clock = ManualClock()
+        let progress = ProgressLine(fileDescriptor: pty.slave, level: .none, clock: clock)
+        clock.advance(by: .seconds(67))
+        progress.update("model.gguf", fraction: 0.25)
+        let shown = try await pty.output()
+        #expect(screen(after: shown) == ["━━━━━─────────────── 25% model.gguf 1m07s"])
+        progress.finish()
+        progress.update("too late")
+        #expect(screen(after: shown + (try await pty.output())) == [""])
+    }
+
+    @Test("updates are drawn at most thirty times a second")
+    func throttled() async throws {
+        let pty = try PseudoTerminal()
+        let clock = ManualClock()
+        let progress = ProgressLine(fileDescriptor: pty.slave, level: .none, clock: clock)
+        for step in 0..<1000 {
+            progress.update("step \(step)")
+            clock.advance(by: .milliseconds(1))
+        }
+        let draws = try await pty.output().split(separator: "\r").count
+        #expect((25...30).contains(draws))
+    }
+
+    @Test("messages stay above the line")
+    func message() async throws {
+        let pty = try PseudoTerminal()
+        let clock = ManualClock()
+        let progress = ProgressLine(fileDescriptor: pty.slave, level: .none, clock: clock)
+        progress.update("working")
+        clock.advance(by: .seconds(1))
+        progress.message("first")
+        clock.advance(by: .seconds(1))
+        progress.message("second")
+        #expect(screen(after: try await pty.output()) == ["first", "second", "⠋ working 2s"])
+    }
+
+    @Test("what is written around the line does not meet it, nor updates from the body")
+    func around() async throws {
+        let pty = try PseudoTerminal()
+        let clock = ManualClock()
+        let progress = ProgressLine(fileDescriptor: pty.slave, level: .none, clock: clock)
+        progress.update("working on something long")
+        clock.advance(by: .seconds(1))
+        await progress.around { () async in
+            Terminal(fileDescriptor: pty.slave).write("res")
+            progress.update("next")
+            await Task.yield()
+            progress.around { Terminal(fileDescriptor: pty.slave).write("ult\n") }
+        }
+        #expect(screen(after: try await pty.output()) == ["result", "⠋ next 1s"])
+    }
+
+    @Test("an error from the body comes through, and the line comes back")
+    func throwing() async throws {
+        let pty = try PseudoTerminal()
+        let clock = ManualClock()
+        let progress = ProgressLine(fileDescriptor: pty.slave, level: .none, clock: clock)
+        progress.update("working")
+        clock.advance(by: .seconds(1))
+        #expect(throws: CancellationError.self) { try progress.around { throw CancellationError() } }
+        #expect(screen(after: try await pty.output()) == ["⠋ working 1s"])
+    }
+
+    @Test("the spinner turns while the owner runs the line")
+    func spinner() async throws {
+        let pty = try PseudoTerminal()
+        let progress = ProgressLine(fileDescriptor: pty.slave, level: .none, clock: ManualClock(sleeps: 3))
+        progress.update("working")
+        await progress.run()
+        #expect(try await pty.output().filter { "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏".contains($0) } == "⠋⠙⠹⠸")
+    }
+
+    @Test("a frame never takes more than its width", arguments: 0...100)
+    func frameWidth(width: Int) {
+        for fraction in [nil, 0, 0.5, 1, 7, -.infinity, .nan] as [Double?] {
+            let frame = ProgressFrame(text: "漢字 and 👨‍👩‍👧‍👦 and more text than there is room for", fraction: fraction)
+            #expect(frame.line(elapsed: .seconds(7300), width: width).width <= width)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Glibc
+import Synchronization
+
+@testable import TerminalKit
+
+/// Work beside an exit test, on a real thread: waiting for the process of an exit test blocks the shared pool.
+final class Companion: Sendable {
+    private let outcome: Outcome
+
+    private final class Outcome: Sendable {
+        let result = Mutex<Result<String, any Error>?>(nil)
+        let done: WakePipe
+
+        init() throws { done = try WakePipe() }
+    }
+
+    /// Starts the work, which gives what a terminal has shown.
+    init(_ work: @escaping @Sendable () throws -> String) throws {
+        let outcome = try Outcome()
+        self.outcome = outcome
+        let error = BlockingThread.start {
+            let result = Result { try work() }
+            outcome.result.withLock { $0 = result }
+            outcome.done.cancel()
+        }
+        precondition(error == 0, "pthread_create failed with \(error)")
+    }
+
+    /// What the work gave, waiting for it on the calling thread.
+    func value() throws -> String {
+        var done = pollfd(fd: outcome.done.readEnd, events: Int16(POLLIN), revents: 0)
+        while unsafe poll(&done, 1, -1) < 0 && errno == EINTR {}
+        guard let result = outcome.result.withLock({ $0 }) else {
+            throw PseudoTerminal.Failure(message: "the work beside the test did not end")
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,70 @@
+import Glibc
+
+@testable import TerminalKit
+
+/// A real terminal whose other side the test holds.
+final class PseudoTerminal: Sendable {
+    struct Failure: Error {
+        let message: String
+    }
+
+    let master: Int32
+    let slave: Int32
+    let path: String
+
+    init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
+        var ends: (Int32, Int32) = (-1, -1)
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        var name = [CChar](repeating: 0, count: 128)
+        guard unsafe openpty(&ends.0, &ends.1, nil, nil, &size) == 0, unsafe ttyname_r(ends.1, &name, name.count) == 0
+        else { throw Failure(message: "openpty failed with \(errno)") }
+        (master, slave) = ends
+        path = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    deinit {
+        close(master)
+        close(slave)
+    }
+
+    /// The local, input and output flags, as one comparable value.
+    var flags: [tcflag_t] {
+        var attributes = termios()
+        guard unsafe tcgetattr(slave, &attributes) == 0 else { return [] }
+        return [attributes.c_lflag, attributes.c_iflag, attributes.c_oflag]
+    }
+
+    func type(_ text: String) {
+        Terminal(fileDescriptor: master).write(text)
+    }
+
+    /// What was shown up to and including `marker`, waiting on the calling thread; fails when that does not come in time.
+    func blockingOutput(upTo marker: String) throws(Failure) -> String {
+        var bytes: [UInt8] = []
+        while !bytes.suffix(marker.utf8.count).elementsEqual(marker.utf8) {
+            var ready = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+            var byte: UInt8 = 0
+            guard unsafe poll(&ready, 1, 20_000) == 1, unsafe read(master, &byte, 1) == 1 else {
+                let shown = String(decoding: bytes, as: UTF8.self)
+                throw Failure(message: "\(marker) was not shown after \(shown.debugDescription)")
+            }
+            bytes.append(byte)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The same without blocking the thread of the test.
+    func output(upTo marker: String) async throws -> String {
+        try await BlockingThread.run {
+            Result { () throws(Failure) in try self.blockingOutput(upTo: marker) }
+                .mapError { TerminalError(.system, $0.message) }
+        }.get()
+    }
+
+    /// Everything that was shown until now.
+    func output() async throws -> String {
+        let marker = "<end of output>"
+        Terminal(fileDescriptor: slave).write(marker)
+        return String(try await output(upTo: marker).dropLast(marker.count))
+    }
+}
