@@ -5,7 +5,7 @@ import PackageDescription
 let features: [String] = [
 ]
 
-/// Everything whose tests run from the root.
+/// The packages below the features, with their products and the names of their test targets.
 let packages: [(name: String, path: String, products: [String], tests: [String])] =
     [
         ("Core", "Packages/Core", ["Core", "CoreTesting"], ["JSON", "Capabilities", "Settings", "Registry"]),
@@ -30,6 +30,17 @@ let package = Package(
             ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) },
             path: "Apps/martlet")
     ]
+        // SwiftPM runs no tests of nested packages, so each test folder is a target of the root as well.
+        + packages.flatMap { package in
+            package.tests.map { test in
+                .testTarget(
+                    name: "\(test)Tests",
+                    dependencies: (Set(["Core", "CoreTesting"]).subtracting(package.products)).sorted()
+                        .map { .product(name: $0, package: "Core") }
+                        + package.products.map { .product(name: $0, package: package.name) },
+                    path: "\(package.path)/Tests/\(test)Tests")
+            }
+        }
 )
 
 for target in package.targets where target.type != .system && target.type != .plugin {

@@ -1,7 +1,9 @@
 import Registry
 
-/// The features of this build: one entry each, in or out by its trait. `make feature NAME=` adds one.
+/// The features of this program, each in or out of a build by its trait. `make feature NAME=Weather` adds one.
 enum BuiltInFeatures {
-    static let all: [BuiltInFeature] = [
-    ]
+    static var all: [BuiltInFeature] {
+        [
+        ]
+    }
 }

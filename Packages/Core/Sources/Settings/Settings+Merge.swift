@@ -31,6 +31,7 @@ extension Settings {
 
     private mutating func take(_ layer: SettingsLayer, _ catalogue: SettingsCatalogue, trusted: Bool) {
         var found: [SettingsProblem] = []
+        profileNames.formUnion(layer.value["profiles"]?.object?.keys ?? [])
         catalogue.walk(layer.value) { key, declaration, value in
             let wrong = declaration.schema.problems(in: value)
             if !wrong.isEmpty {

@@ -26,6 +26,8 @@ public struct Settings: Sendable {
     public internal(set) var unknownVariables: [String] = []
     /// The profile in use.
     public internal(set) var profile: String?
+    /// Also those that set nothing, or nothing that may be used.
+    var profileNames: Set<String> = []
 
     public init() {}
 
@@ -56,9 +58,7 @@ public struct Settings: Sendable {
     }
 
     /// The names of all profiles.
-    public var profiles: [String] {
-        Set(entries.keys.filter { $0.count > 2 && $0[0] == "profiles" }.map { $0[1] }).sorted()
-    }
+    public var profiles: [String] { profileNames.sorted() }
 }
 
 /// The settings of one feature, read by their declarations.

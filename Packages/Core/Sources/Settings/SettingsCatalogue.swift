@@ -94,7 +94,9 @@ public struct SettingsCatalogue: Sendable {
                 return Self.unknownName(key[depth], among: known)
             }
         }
-        return "is a group of settings, not one setting; it has " + groupMembers(key).joined(separator: ", ")
+        let members = groupMembers(key)
+        return "is a group of settings, not one setting; "
+            + (members.isEmpty ? "its members have names of your own" : "it has " + members.joined(separator: ", "))
     }
 
     private static func unknownName(_ name: String, among known: [String]) -> String {

@@ -35,7 +35,9 @@ public struct SettingsLayer: Sendable {
 
     /// The problem with its place in the file: the key's where the key is wrong, else the value's.
     func problem(at key: [String], _ message: String, isAboutKey: Bool = false) -> SettingsProblem {
-        let place = isAboutKey ? document?.keyPosition(of: key) : document?.position(of: key)
+        var place = isAboutKey ? document?.keyPosition(of: key) : document?.position(of: key)
+        // What is missing stands nowhere, so the place is that of what it is missing in.
+        for depth in key.indices.reversed() where place == nil { place = document?.position(of: Array(key[..<depth])) }
         return SettingsProblem(origin: origin, line: place?.line, column: place?.column, key: key, message: message)
     }
 }

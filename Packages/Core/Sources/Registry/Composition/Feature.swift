@@ -44,14 +44,34 @@ public struct BuiltInFeature: Sendable {
     public let provides: [String]
     /// The feature, where it is in this build.
     public let type: (any Feature.Type)?
-    /// The host's own features cannot be switched off.
-    let isEssential: Bool
+    /// The host's own features and those of a frontend cannot be switched off.
+    public let isEssential: Bool
 
-    public init(trait: String, provides: [String] = [], _ type: (any Feature.Type)?) {
+    /// A feature that a trait puts into the build:
+    ///
+    /// ```swift
+    /// BuiltInFeature(trait: "Auth", provides: "SecretStore", "TrustStore") {
+    ///     #if Auth
+    ///         AuthFeature.self
+    ///     #endif
+    /// }
+    /// ```
+    public init(trait: String, provides: String..., @FeatureInBuild type: () -> (any Feature.Type)?) {
+        self.init(trait: trait, provides: provides, type())
+    }
+
+    /// A feature that is in every build of the program that lists it.
+    public init(trait: String, provides: [String], _ type: (any Feature.Type)?) {
         self.trait = trait
         self.provides = provides
         self.type = type
         isEssential = false
+    }
+
+    /// A feature that is always linked, with what its manifest says.
+    public init(_ type: any Feature.Type) {
+        self.init(
+            trait: String(describing: type), provides: type.manifest.provides.map(\.capability.description), type)
     }
 
     /// A feature that belongs to the host or a frontend and is always on.
@@ -61,4 +81,11 @@ public struct BuiltInFeature: Sendable {
         self.type = type
         isEssential = true
     }
+}
+
+/// Lets a list of features leave one out with `#if` and nothing more.
+@resultBuilder
+public enum FeatureInBuild {
+    public static func buildBlock() -> (any Feature.Type)? { nil }
+    public static func buildBlock(_ type: any Feature.Type) -> (any Feature.Type)? { type }
 }

@@ -8,7 +8,7 @@ import TerminalKit
 /// A program with a command line, made from what the features register.
 ///
 /// ```swift
-/// let program = CommandLineProgram(name: "mybench", version: "1.0", features: [BuiltInFeature(trait: "Chat", ChatFeature.self)])
+/// let program = CommandLineProgram(name: "mybench", version: "1.0", features: [BuiltInFeature(ChatFeature.self)])
 /// exit(program.run(CommandLine.arguments))
 /// ```
 public struct CommandLineProgram: Sendable {

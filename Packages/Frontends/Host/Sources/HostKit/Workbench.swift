@@ -9,7 +9,7 @@ import Settings
 /// A program of one's own with chosen features is this and a frontend:
 ///
 /// ```swift
-/// let workbench = Workbench(name: "mybench", version: "1.0", features: [BuiltInFeature(trait: "Chat", ChatFeature.self)])
+/// let workbench = Workbench(name: "mybench", version: "1.0", features: [BuiltInFeature(ChatFeature.self)])
 /// ```
 public struct Workbench: Sendable {
     /// What one run wants, beyond the settings.
@@ -36,7 +36,7 @@ public struct Workbench: Sendable {
         environment: [String: String] = Environment.snapshot()
     ) {
         let all = [BuiltInFeature(essential: HostFeature.self)] + features
-        var catalogue = SettingsCatalogue(features: features.compactMap { $0.type?.manifest.id })
+        var catalogue = SettingsCatalogue(features: all.filter { !$0.isEssential }.compactMap { $0.type?.manifest.id })
         for type in all.compactMap(\.type) { catalogue.add(type.manifest.settings, of: type.manifest.id) }
         catalogue.closeWithProfiles()
 

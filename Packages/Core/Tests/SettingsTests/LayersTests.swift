@@ -1,0 +1,107 @@
+import Capabilities
+import JSON
+import Settings
+import Testing
+
+@Suite("The layers of the settings")
+struct LayersTests {
+    /// From the weakest to the strongest, each with the origin of its value.
+    static let origins: [SettingsOrigin] = [
+        .builtIn, .system(file: "system.json"), .user(file: "user.json"), .project(file: "project.json"),
+        .profile("work"), .environment(variable: "MARTLET_CHAT_MODEL"), .flag,
+    ]
+
+    /// Sources that set the model in all layers up to the given one, each to its own number.
+    private func sources(upTo strongest: Int) -> Sources {
+        func text(_ layer: Int) -> String? { layer <= strongest ? "{chat: {model: '\(layer)'}}" : nil }
+        var sources = Sources(system: text(1), user: text(2), project: text(3))
+        if strongest >= 4 {
+            sources.user = "{chat: {model: '2'}, profile: 'work', profiles: {work: {chat: {model: '4'}}}}"
+        }
+        if strongest >= 5 { sources.environment = ["MARTLET_CHAT_MODEL": "5"] }
+        if strongest >= 6 { sources.flags = ["chat.model=6"] }
+        return sources
+    }
+
+    @Test("win over all that are weaker, and say where the value comes from", arguments: origins.indices)
+    func strength(layer: Int) throws {
+        let settings = try sources(upTo: layer).merged()
+        #expect(settings.problems.isEmpty)
+        #expect(settings.view(for: "chat")[Demo.model] == (layer == 0 ? "small" : String(layer)))
+        #expect(settings[["chat", "model"]]?.origin ?? .builtIn == Self.origins[layer])
+    }
+
+    @Test("leave alone what a stronger one does not name")
+    func untouched() throws {
+        let settings = try Sources(
+            user: "{chat: {model: 'large', units: 'imperial'}}", project: "{chat: {model: 'tiny'}}"
+        )
+        .merged()
+        #expect(settings.view(for: "chat")[Demo.model] == "tiny")
+        #expect(settings.view(for: "chat")[Demo.units] == .imperial)
+        #expect(settings[["chat", "units"]]?.origin == .user(file: "user.json"))
+    }
+
+    @Test("add members to a map by name, from every origin")
+    func maps() throws {
+        let settings = try Sources(
+            system: "{chat: {headers: {a: 's', b: 's', c: 's', d: 's', e: 's'}}}",
+            user: "{chat: {headers: {b: 'u'}}, profile: 'work', profiles: {work: {chat: {headers: {c: 'p'}}}}}",
+            environment: ["MARTLET_CHAT_HEADERS": "{d: 'e'}"], flags: ["chat.headers={e: 'f', g: 'f'}"]
+        ).merged()
+        #expect(
+            settings.view(for: "chat")[Demo.headers] == ["a": "s", "b": "u", "c": "p", "d": "e", "e": "f", "g": "f"])
+        #expect(settings[["chat", "headers"]]?.origin == .flag)
+    }
+
+    @Test("replace a list as a whole")
+    func lists() throws {
+        let settings = try Sources(user: "{chat: {stop: ['a', 'b']}}", project: "{chat: {stop: ['c']}}").merged()
+        #expect(settings.view(for: "chat")[Demo.stop] == ["c"])
+        let emptied = try Sources(user: "{chat: {stop: ['a']}}", flags: ["chat.stop=[]"]).merged()
+        #expect(emptied.view(for: "chat")[Demo.stop] == [])
+    }
+
+    @Test("take an optional value away with null")
+    func null() throws {
+        let settings = try Sources(user: "{chat: {note: 'hi'}}", project: "{chat: {note: null}}").merged()
+        #expect(settings.view(for: "chat")[Demo.note] == nil)
+        #expect(settings[["chat", "note"]]?.origin == .project(file: "project.json"))
+    }
+
+    @Test("skip what does not fit, so that a weaker value stays")
+    func unfit() throws {
+        let settings = try Sources(user: "{chat: {'max-rounds': 3}}", project: "{chat: {'max-rounds': 'x'}}").merged()
+        #expect(settings.view(for: "chat")[Demo.rounds] == 3)
+        #expect(settings.problems.count == 1)
+    }
+
+    @Test("name their origin in words, and their file")
+    func words() {
+        #expect(
+            Self.origins.map(\.words) == [
+                "built in", "system.json", "user.json", "project.json", "profile work", "$MARTLET_CHAT_MODEL",
+                "command line",
+            ])
+        #expect(Self.origins.map(\.file) == [nil, "system.json", "user.json", "project.json", nil, nil, nil])
+    }
+
+    @Test("list every key that is set somewhere")
+    func keys() throws {
+        let settings = try Sources(user: "{chat: {model: 'a', limits: {patience: '1s'}}}").merged()
+        #expect(Set(settings.keys) == [["chat", "model"], ["chat", "limits", "patience"]])
+    }
+
+    @Test("carry on what went wrong before the merge, before their own problems")
+    func earlierProblems() throws {
+        let earlier = SettingsProblem(origin: .user(file: "user.json"), message: "cannot be read")
+        let layer = try SettingsLayer(origin: .project(file: "project.json"), text: Array("{oops: 1}".utf8))
+        let settings = Settings(
+            merging: [layer], overrides: [], catalogue: Demo.catalogue, problems: [earlier],
+            unknownVariables: ["MARTLET_X"]
+        ) { _, _ in true }
+        #expect(settings.problems.first == earlier)
+        #expect(settings.problems.count == 2)
+        #expect(settings.unknownVariables == ["MARTLET_X"])
+    }
+}
