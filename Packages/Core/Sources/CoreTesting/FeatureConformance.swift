@@ -1,3 +1,4 @@
+import Capabilities
 public import Registry
 import Settings
 
@@ -14,8 +15,9 @@ public enum FeatureConformance {
     /// - Parameters:
     ///   - feature: the feature under test.
     ///   - others: features that it needs.
+    ///   - limits: how long it may take to start and to stop.
     public static func violations(
-        of feature: any Feature.Type, with others: [any Feature.Type] = []
+        of feature: any Feature.Type, with others: [any Feature.Type] = [], limits: Lifecycle.Limits = .init()
     ) async throws -> [String] {
         var found: [String] = []
         let manifest = feature.manifest
@@ -28,7 +30,7 @@ public enum FeatureConformance {
         if OpenDescriptors.now() != before { found.append("making the feature opened a file, a socket or a pipe") }
         found += declarationViolations(manifest, test)
         guard found.isEmpty else { return found }
-        found += await lifeViolations(manifest.id, test, before)
+        found += await lifeViolations(manifest.id, test, limits, before)
         return found
     }
 
@@ -42,6 +44,11 @@ public enum FeatureConformance {
             for parameter in action.parameters where parameter.summary.isEmpty || parameter.summary.hasSuffix(".") {
                 found.append("\(action.id): the parameter \(parameter.name) needs a summary without a final stop")
             }
+            if case .record(let properties) = (action.result.element ?? action.result).unwrapped,
+                Set(properties.map(\.name)).count != properties.count
+            {
+                found.append("\(action.id): the result has two members of one name")
+            }
             for example in action.examples where !example.command.hasPrefix("martlet ") && !example.command.contains("| martlet ") {
                 found.append("\(action.id): the example '\(example.command)' must be a whole command line")
             }
@@ -50,7 +57,9 @@ public enum FeatureConformance {
     }
 
     /// Stop before start, start and stop twice, and an end that leaves nothing behind.
-    private static func lifeViolations(_ id: String, _ test: TestHost, _ before: Set<Int32>) async -> [String] {
+    private static func lifeViolations(
+        _ id: String, _ test: TestHost, _ limits: Lifecycle.Limits, _ before: Set<Int32>
+    ) async -> [String] {
         var found: [String] = []
         func host() -> Host {
             Host(
@@ -58,9 +67,9 @@ public enum FeatureConformance {
                 locations: test.host.locations, settings: test.host.settings, catalogue: test.host.catalogue,
                 composition: test.composition, clock: ContinuousClock(), now: test.host.now)
         }
-        await Lifecycle(host: host()).stop()
+        await Lifecycle(host: host(), limits: limits).stop()
         for round in 1...2 {
-            let lifecycle = Lifecycle(host: host())
+            let lifecycle = Lifecycle(host: host(), limits: limits)
             await lifecycle.start()
             if case .failed(let reason) = lifecycle.states[id] { found.append("start \(round) failed: \(reason)") }
             let stuck = await lifecycle.stop()

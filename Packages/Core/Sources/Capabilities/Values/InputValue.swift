@@ -22,4 +22,11 @@ extension InputValue {
 public protocol OutputValue: Shaped {
     /// The value itself.
     var json: JSON { get }
+    /// The exit code of a command that ends with this result: a doctor's findings are worth printing and still mean
+    /// that something is wrong.
+    var exit: ExitCode { get }
+}
+
+extension OutputValue {
+    public var exit: ExitCode { .done }
 }

@@ -53,9 +53,6 @@ extension Action {
         for parameter in parameters where parameter.form == .flag && names.contains("no-" + parameter.name) {
             found.append("has both --\(parameter.name) and --no-\(parameter.name)")
         }
-        if case .record(let properties) = result, Set(properties.map(\.name)).count != properties.count {
-            found.append("has a result with two members of one name")
-        }
         return found
     }
 }

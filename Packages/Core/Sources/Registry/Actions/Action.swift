@@ -21,8 +21,9 @@ public struct Action: Sendable {
     public let summary: String
     public let effect: Effect
     public let parameters: [ParameterDeclaration]
-    /// The shape of the result.
-    public let result: Schema
+    /// The shape of the result, made when it is asked for: most commands need the shape of one action only.
+    public var result: Schema { resultShape() }
+    private let resultShape: @Sendable () -> Schema
     /// More than the summary, for the help page.
     public private(set) var details = ""
     public private(set) var examples: [Example] = []
@@ -56,7 +57,7 @@ public struct Action: Sendable {
         self.summary = summary
         self.effect = effect
         parameters = declarations
-        result = Result.schema
+        resultShape = { Result.schema }
         self.body = { arguments, context in
             try await body(context, repeat try (each parameter).value(in: arguments))
         }

@@ -102,8 +102,10 @@ struct CompositionCheck {
                         "declares the setting \(setting.key.joined(separator: ".")) whose default \(problem.description)"))
             }
         }
+        // Names of types are slow to make, so they are compared only where a list could disagree.
+        if entry.isEssential || manifest.provides.isEmpty && entry.provides.isEmpty { return }
         let named = Set(manifest.provides.map(\.capability.description))
-        if !entry.isEssential, named != Set(entry.provides) {
+        if named != Set(entry.provides) {
             problems.append(
                 CompositionProblem(
                     .undeclared, manifest.id,
@@ -116,7 +118,8 @@ struct CompositionCheck {
     // MARK: Who provides what
 
     private mutating func checkProviders() {
-        for (capability, list) in providers.sorted(by: { $0.key.description < $1.key.description }) {
+        let contested = providers.filter { $0.value.count > 1 }
+        for (capability, list) in contested.sorted(by: { $0.key.description < $1.key.description }) {
             let real = list.filter { $0.kind != .fallback }
             guard real.count > 1, let single = real.first(where: { $0.kind == .single }) else { continue }
             for other in real where other.feature != single.feature {
@@ -177,20 +180,20 @@ struct CompositionCheck {
         return (requires, uses)
     }
 
-    /// Each feature after those it requires; features in a cycle are reported and come last, in the listed order.
+    /// Each feature after those it requires. A circle is reported, and the order goes on as if it were none.
     mutating func order() -> [Candidate] {
         var waiting = candidates
         var done: Set<String> = []
         var sorted: [Candidate] = []
-        let present = Set(candidates.map(\.manifest.id))
         let requires = Dictionary(
-            candidates.map { ($0.manifest.id, neighbours(of: $0.manifest).requires.filter(present.contains)) },
+            candidates.map { ($0.manifest.id, neighbours(of: $0.manifest).requires + itself($0.manifest)) },
             uniquingKeysWith: { first, _ in first })
-        while !waiting.isEmpty {
-            let ready = waiting.filter { (requires[$0.manifest.id] ?? []).allSatisfy(done.contains) }
+        while let first = waiting.first {
+            var ready = waiting.filter { (requires[$0.manifest.id] ?? []).allSatisfy(done.contains) }
             if ready.isEmpty {
-                reportCycles(among: waiting.map(\.manifest.id), requires)
-                return sorted + waiting
+                let circle = Self.circle(from: first.manifest.id, requires, done)
+                report(circle)
+                ready = waiting.filter { circle.contains($0.manifest.id) }
             }
             sorted += ready
             done.formUnion(ready.map(\.manifest.id))
@@ -199,26 +202,32 @@ struct CompositionCheck {
         return sorted
     }
 
-    /// Follows requirements from each feature until one comes again; each cycle is told once.
-    private mutating func reportCycles(among ids: [String], _ requires: [String: [String]]) {
-        let stuck = Set(ids)
-        var told: Set<String> = []
-        for start in ids where !told.contains(start) {
-            var path: [String] = []
-            var next: String? = start
-            while let id = next, !path.contains(id) {
-                path.append(id)
-                next = (requires[id] ?? []).first(where: stuck.contains)
-            }
-            guard let id = next, let first = path.firstIndex(of: id), told.isDisjoint(with: path[first...]) else { continue }
-            let cycle = Array(path[first...])
-            told.formUnion(cycle)
-            problems.append(
-                CompositionProblem(
-                    .cycle, cycle[0],
-                    "is part of a circle in which each needs the next: \((cycle + [cycle[0]]).joined(separator: " → ")); "
-                        + "make one of these needs optional"))
+    /// The feature, where nobody else provides what it needs. A fallback is meant to serve its own feature too.
+    private func itself(_ manifest: Manifest) -> [String] {
+        let isNeeded = manifest.needs.contains { need in
+            need.kind == .one && providers[need.capability]?.filter { $0.kind != .fallback }.map(\.feature) == [manifest.id]
         }
+        return isNeeded ? [manifest.id] : []
+    }
+
+    /// Follows unmet requirements until one comes again, which it does where nothing is ready.
+    private static func circle(from start: String, _ requires: [String: [String]], _ done: Set<String>) -> [String] {
+        var path: [String] = []
+        var next: String? = start
+        while let id = next {
+            if let first = path.firstIndex(of: id) { return Array(path[first...]) }
+            path.append(id)
+            next = (requires[id] ?? []).first { !done.contains($0) }
+        }
+        return path
+    }
+
+    private mutating func report(_ circle: [String]) {
+        problems.append(
+            CompositionProblem(
+                .cycle, circle[0],
+                "is part of a circle in which each needs the next: \((circle + [circle[0]]).joined(separator: " → ")); "
+                    + "make one of these needs optional"))
     }
 }
 

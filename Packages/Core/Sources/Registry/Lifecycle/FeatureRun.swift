@@ -26,9 +26,9 @@ final class FeatureRun: Sendable {
                 try await feature.run(in: view)
                 states.change(id) { $0 == .starting ? .ok : nil }
             } catch {
-                // An error that comes while stopping is the cancellation's echo and no failure.
+                // An error that comes while it is being ended is the cancellation's echo and no failure.
                 let reason = AnyFailure(error).message
-                states.change(id) { $0 == .stopping ? nil : .failed(reason) }
+                states.change(id) { $0.isEnding ? nil : .failed(reason) }
             }
             started.open()
             ended.open()
@@ -38,10 +38,11 @@ final class FeatureRun: Sendable {
     /// Returns when the feature has started or failed; after the limit it is ended and counts as failed.
     func waitForStart(limit: Duration, clock: any Clock<Duration>) async {
         if await started.wait(atMost: limit, clock: clock) { return }
-        states.change(id) { state in
-            state == .starting ? .failed("did not start within \(limit.words); it was ended") : nil
-        }
-        task.cancel()
+        let reason =
+            Task.isCancelled
+            ? "was cancelled before it had started" : "did not start within \(limit.words); it was ended"
+        // What has reported in the very moment of the limit has started.
+        if states.change(id, { $0 == .starting ? .failed(reason) : nil }) { task.cancel() }
     }
 
     /// Cancels the work and waits for its end; false when it did not end within the limit.
@@ -58,6 +59,13 @@ final class FeatureRun: Sendable {
 }
 
 extension FeatureState {
+    fileprivate var isEnding: Bool {
+        switch self {
+        case .stopping, .failed: true
+        default: false
+        }
+    }
+
     /// What a report makes of the state; a feature that is ending stays so.
     fileprivate func after(_ health: Health) -> FeatureState? {
         switch (self, health) {

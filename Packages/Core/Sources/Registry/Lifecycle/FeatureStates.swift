@@ -42,14 +42,18 @@ public final class FeatureStates: Sendable {
     }
 
     /// Changes a state depending on the present one; nil leaves it.
-    func change(_ feature: String, _ next: (FeatureState) -> FeatureState?) {
+    ///
+    /// - Returns: whether it was changed.
+    @discardableResult
+    func change(_ feature: String, _ next: (FeatureState) -> FeatureState?) -> Bool {
         let (state, observers) = contents.withLock { contents -> (FeatureState?, [AsyncStream<(feature: String, state: FeatureState)>.Continuation]) in
             let present = contents.states[feature] ?? .stopped
             guard let state = next(present), state != present || contents.states[feature] == nil else { return (nil, []) }
             contents.states[feature] = state
             return (state, Array(contents.observers.values))
         }
-        guard let state else { return }
+        guard let state else { return false }
         for observer in observers { observer.yield((feature: feature, state: state)) }
+        return true
     }
 }

@@ -39,11 +39,8 @@ public actor Lifecycle {
     ///
     /// A feature that fails takes only those with it that need it. Cancelling ends the starts that are under way.
     public func start(_ wanted: Set<String>? = nil) async {
-        let already = Set(running.map(\.id))
-        var waiting = host.composition.features.filter { composed in
-            let id = composed.manifest.id
-            return composed.feature is any RunningFeature && wanted?.contains(id) != false && !already.contains(id)
-        }
+        // Those without a life of their own wait too, because they pass on a failure of what they need.
+        var waiting = host.composition.features.filter { wanted?.contains($0.manifest.id) != false }
         while !waiting.isEmpty, !Task.isCancelled {
             let names = Set(waiting.map(\.manifest.id))
             let ready = waiting.filter { names.isDisjoint(with: $0.requires) }
@@ -61,6 +58,7 @@ public actor Lifecycle {
 
     private func begin(_ composed: Composition.Composed) -> FeatureRun? {
         let id = composed.manifest.id
+        guard !running.contains(where: { $0.id == id }) else { return nil }
         for required in composed.requires {
             if case .failed(let reason) = states[required] {
                 states.set(id, .failed("needs \(required), which failed: \(reason)"))

@@ -113,8 +113,8 @@ struct EndTests {
             let hasNoChild = waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD
             launcher = nil
             // A finished task lets go of what it used a moment after its result is there.
-            while descriptorCount() != atStart { await Task.yield() }
-            exit(hasNoChild && Set(inUse).count == 1 ? 42 : 1)
+            while descriptorCount() > atStart { await Task.yield() }
+            exit(hasNoChild && inUse[19] <= inUse[0] ? 42 : 1)
         }
     }
 

@@ -101,13 +101,12 @@ struct Command: Sendable {
     }
 
     private func print(_ value: any OutputValue, _ action: Action, _ output: CommandOutput) throws -> ExitCode {
-        let exit = (value as? any ExitingValue)?.exit ?? .done
-        if format == .text, output.hasPrintedText { return exit }
+        if format == .text, output.hasPrintedText { return value.exit }
         let printer = ResultPrinter(format: format, level: level(of: 1), width: width)
         let text = printer.text(value.json, action.result, isStream: action.isStreaming)
         if text.isEmpty, width != nil, action.effect == .reads { output.notice("nothing to show") }
         try streams.write(text)
-        return exit
+        return value.exit
     }
 
     /// A stream's last line is its result, also when that is an error.

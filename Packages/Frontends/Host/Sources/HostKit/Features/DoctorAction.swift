@@ -75,7 +75,7 @@ private struct CheckRow: Record {
 }
 
 /// The rows, and the exit code that they mean.
-private struct Diagnosis: ExitingValue {
+private struct Diagnosis: OutputValue {
     let rows: [CheckRow]
     let isStrict: Bool
 

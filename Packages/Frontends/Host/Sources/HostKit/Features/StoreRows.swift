@@ -41,7 +41,7 @@ struct CheckedStore: Record {
 }
 
 /// The rows, and a failing exit code when one of them shows damage.
-struct CheckedStores: ExitingValue {
+struct CheckedStores: OutputValue {
     let rows: [CheckedStore]
 
     static var schema: Schema { [CheckedStore].schema }

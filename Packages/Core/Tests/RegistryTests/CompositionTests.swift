@@ -1,0 +1,144 @@
+import Capabilities
+import JSON
+import Registry
+import Settings
+import Testing
+
+/// Registers other things than its manifest names.
+private struct Undeclared: PlainFeature {
+    static let manifest = Manifest(
+        id: "undeclared", summary: "Says little", version: "1", provides: [.single(Beta.self)])
+    func register(in registry: inout RegistryBuilder) {
+        registry.provide(Alpha.self, Alpha())
+    }
+}
+
+/// Cannot be made.
+private struct Broken: PlainFeature {
+    static let manifest = Manifest(id: "broken", summary: "Breaks", version: "1", provides: [.single(Gamma.self)])
+    init() {}
+    init(_ settings: FeatureSettings) throws { throw DemoFailure() }
+    func register(in registry: inout RegistryBuilder) { registry.provide(Gamma.self, Gamma()) }
+}
+
+/// Has an id, settings and actions that contradict themselves.
+private struct Muddled: PlainFeature {
+    static let manifest = Manifest(
+        id: "Mud dled", summary: "Muddles", version: "1",
+        settings: [
+            Setting("size", "Its size", default: 1).declaration, Setting("size", "Its size", default: 2).declaration,
+            SettingDeclaration(key: ["depth"], summary: "Its depth", schema: .integer(1...3), standard: 9, risk: .none),
+        ], namespaces: ["muddled"])
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(Action("muddled.do", "Does it.", .reads) { _ in Nothing() })
+        registry.add(Action("muddled.fine", "Does it well", .reads) { _ in "done" })
+    }
+}
+
+@Suite("What is wrong in a composition")
+struct CompositionTests {
+    @Test("is told of ids, settings and defaults that contradict themselves")
+    func contradictions() throws {
+        #expect(
+            Composition([entry(Muddled.self)]).complaints == [
+                "Mud dled has a malformed id; ids are lower-case words joined by dots",
+                "Mud dled declares the setting size twice",
+                "Mud dled declares the setting depth whose default must be from 1 to 3, not 9",
+                "Mud dled declares the action muddled.do, which needs a summary of one line without a final stop",
+            ])
+    }
+
+    @Test(
+        "is an id that is no id",
+        arguments: ["", ".", "a.", ".a", "a..b", "A", "1a", "a_b", "-a", "a-", "a b", "ä"])
+    func malformed(id: String) throws {
+        struct Named: PlainFeature {
+            @TaskLocal static var id = ""
+            static var manifest: Manifest { Manifest(id: id, summary: "X", version: "1", namespaces: ["x"]) }
+        }
+        Named.$id.withValue(id) { #expect(Composition([entry(Named.self)]).problems.map(\.code) == [.malformed]) }
+        Named.$id.withValue("a1.b-2.c") { #expect(Composition([entry(Named.self)]).problems.isEmpty) }
+    }
+
+    @Test("is two features of one id, of which the first stays")
+    func duplicate() throws {
+        let composition = try compose([Source<Alpha>.self, Loose<Alpha, Beta>.self])
+        #expect(composition.complaints == ["alpha is there twice; give one of them another id"])
+        #expect(composition.problems.map(\.code) == [.duplicateFeature])
+        #expect(composition.features.map(\.manifest.summary) == ["A source"])
+    }
+
+    @Test("is a provision without declaration, and a declaration without provision")
+    func undeclared() throws {
+        let composition = try compose([Undeclared.self])
+        #expect(
+            composition.complaints == [
+                "undeclared provides Alpha without naming it in its manifest; add it to 'provides'",
+                "undeclared names Beta in its manifest and does not provide it; call provide(_:_:)",
+            ])
+        #expect(composition.problems.allSatisfy { $0.code == .undeclared })
+        #expect(composition.registry.optional(Alpha.self) == nil)
+    }
+
+    @Test("is a list that says something else than the manifest")
+    func list() {
+        let composition = Composition([
+            BuiltInFeature(trait: "Alpha", provides: ["Beta", "Gamma"], Source<Alpha>.self),
+            BuiltInFeature(trait: "Beta", provides: [], Source<Beta>.self),
+        ])
+        #expect(
+            composition.complaints == [
+                "alpha provides Alpha, and its entry in the list of features names Beta, Gamma; make the entry say the same",
+                "beta provides Beta, and its entry in the list of features names nothing; make the entry say the same",
+            ])
+    }
+
+    @Test("is a feature that cannot be made, while the others can")
+    func failed() throws {
+        let composition = try compose([Broken.self, Link<Alpha, Gamma>.self])
+        #expect(composition.complaints == ["broken cannot be made: it broke"])
+        #expect(composition.problems.map(\.code) == [.failed])
+        #expect(composition.features.map { $0.feature == nil } == [true, false])
+        #expect(composition.registry.optional(Gamma.self) == nil)
+        #expect(composition.registry.optional(Alpha.self) != nil)
+    }
+
+    @Test("is told all at once, and what is right can still be used")
+    func everything() async throws {
+        let composition = try compose(
+            [
+                Broken.self, Undeclared.self, Muddled.self, Link<Alpha, Alpha>.self, Link<Delta, Never>.self,
+                Source<Delta>.self,
+            ], only: ["broken", "undeclared", "Mud dled", "alpha", "delta", "nobody"])
+        #expect(
+            Set(composition.problems.map(\.code)) == [
+                .failed, .undeclared, .contradiction, .malformed, .cycle, .missing, .duplicateFeature, .unknownFeature,
+            ])
+        let failure = CompositionFailure(composition.problems)
+        #expect(failure.code == "composition.invalid")
+        #expect(failure.exit == .usage)
+        let lines = failure.message.split(separator: "\n")
+        #expect(lines.count == composition.problems.count + 1)
+        #expect(lines.first == "these features cannot be put together:")
+        #expect(composition.registry.actions["muddled.fine"] != nil)
+        #expect(composition.registry.optional(Alpha.self) != nil)
+    }
+
+    @Test("keeps the health checks and libraries that features name")
+    func checks() async throws {
+        struct Doctor: PlainFeature {
+            static let manifest = Manifest(id: "doctor", summary: "Looks", version: "1")
+            func register(in registry: inout RegistryBuilder) {
+                registry.add(HealthCheck("doctor.folder", "The folder") { _ in .warning("full", mend: "tidy up") })
+                registry.uses(Library("libfoo") { "1.2" })
+            }
+        }
+        let registry = try compose([Doctor.self]).registry
+        #expect(registry.checks.map(\.id) == ["doctor.folder"])
+        #expect(registry.libraries.map { "\($0.name) \($0.version())" } == ["libfoo 1.2"])
+    }
+}
+
+extension Never: Mark {
+    init() { fatalError("nobody makes one") }
+}
