@@ -5,22 +5,26 @@ import PackageDescription
 let features: [String] = [
 ]
 
-/// The packages below the features, with their products and the names of their test targets.
-let packages: [(name: String, path: String, products: [String], tests: [String])] =
-    [
-        ("Core", "Packages/Core", ["Core", "CoreTesting"], ["JSON", "Capabilities", "Settings", "Registry"]),
-        ("FileKit", "Packages/Kits/FileKit", ["FileKit"], ["FileKit"]),
-        ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),
-        ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit"], ["TerminalKit"]),
-        ("Host", "Packages/Frontends/Host", ["HostKit"], ["HostKit"]),
-        ("CommandLine", "Packages/Frontends/CommandLine", ["CommandLineFrontend"], ["CommandLineFrontend"]),
-    ] + features.map { ($0, "Packages/Features/\($0)", [$0], [$0]) }
+/// The packages that every build has, with their products and the names of their test targets.
+let base: [(name: String, path: String, products: [String], tests: [String])] = [
+    ("Core", "Packages/Core", ["Core", "CoreTesting"], ["JSON", "Capabilities", "Settings", "Registry"]),
+    ("FileKit", "Packages/Kits/FileKit", ["FileKit"], ["FileKit"]),
+    ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),
+    ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit"], ["TerminalKit"]),
+    ("Host", "Packages/Frontends/Host", ["HostKit"], ["HostKit"]),
+    ("CommandLine", "Packages/Frontends/CommandLine", ["CommandLineFrontend"], ["CommandLineFrontend"]),
+]
+
+/// What a test may use besides the product that it tests.
+let baseProducts: [Target.Dependency] = base.flatMap { package in
+    package.products.map { .product(name: $0, package: package.name) }
+}
 
 let package = Package(
     name: "martlet",
     products: [.executable(name: "martlet", targets: ["martlet"])],
     traits: Set([.default(enabledTraits: Set(features))] + features.map { .trait(name: $0) }),
-    dependencies: packages.map { .package(path: $0.path) },
+    dependencies: base.map { .package(path: $0.path) } + features.map { .package(path: "Packages/Features/\($0)") },
     targets: [
         .executableTarget(
             name: "martlet",
@@ -28,18 +32,20 @@ let package = Package(
                 .product(name: "Core", package: "Core"),
                 .product(name: "CommandLineFrontend", package: "CommandLine"),
             ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) },
-            path: "Apps/martlet")
+            path: "Apps/martlet"),
+        .executableTarget(name: "bench", dependencies: [.product(name: "Core", package: "Core")], path: "Apps/bench"),
     ]
         // SwiftPM runs no tests of nested packages, so each test folder is a target of the root as well.
-        + packages.flatMap { package in
+        + base.flatMap { package in
             package.tests.map { test in
                 .testTarget(
-                    name: "\(test)Tests",
-                    dependencies: (Set(["Core", "CoreTesting"]).subtracting(package.products)).sorted()
-                        .map { .product(name: $0, package: "Core") }
-                        + package.products.map { .product(name: $0, package: package.name) },
-                    path: "\(package.path)/Tests/\(test)Tests")
+                    name: "\(test)Tests", dependencies: baseProducts, path: "\(package.path)/Tests/\(test)Tests")
             }
+        }
+        + features.map { feature in
+            .testTarget(
+                name: "\(feature)Tests", dependencies: baseProducts + [.product(name: feature, package: feature)],
+                path: "Packages/Features/\(feature)/Tests/\(feature)Tests")
         }
 )
 

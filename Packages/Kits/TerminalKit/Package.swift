@@ -4,11 +4,14 @@ import PackageDescription
 let package = Package(
     name: "TerminalKit",
     products: [.library(name: "TerminalKit", targets: ["TerminalKit"])],
+    dependencies: [.package(path: "../../Core")],
     targets: [
         // Not through pkg-config: its one flag, -DUTF8PROC_EXPORTS, is for Windows and makes every build warn.
         .systemLibrary(name: "CUTF8Proc", providers: [.apt(["libutf8proc-dev"])]),
         .target(name: "CTerminalKit"),
-        .target(name: "TerminalKit", dependencies: ["CUTF8Proc", "CTerminalKit"]),
+        .target(
+            name: "TerminalKit",
+            dependencies: ["CUTF8Proc", "CTerminalKit", .product(name: "Core", package: "Core")]),
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"]),
     ]
 )

@@ -40,7 +40,7 @@ struct CompositionTests {
     @Test("is told of ids, settings and defaults that contradict themselves")
     func contradictions() throws {
         #expect(
-            Composition([entry(Muddled.self)]).complaints == [
+            Composition([BuiltInFeature(Muddled.self)]).complaints == [
                 "Mud dled has a malformed id; ids are lower-case words joined by dots",
                 "Mud dled declares the setting size twice",
                 "Mud dled declares the setting depth whose default must be from 1 to 3, not 9",
@@ -56,8 +56,10 @@ struct CompositionTests {
             @TaskLocal static var id = ""
             static var manifest: Manifest { Manifest(id: id, summary: "X", version: "1", namespaces: ["x"]) }
         }
-        Named.$id.withValue(id) { #expect(Composition([entry(Named.self)]).problems.map(\.code) == [.malformed]) }
-        Named.$id.withValue("a1.b-2.c") { #expect(Composition([entry(Named.self)]).problems.isEmpty) }
+        Named.$id.withValue(id) {
+            #expect(Composition([BuiltInFeature(Named.self)]).problems.map(\.code) == [.malformed])
+        }
+        Named.$id.withValue("a1.b-2.c") { #expect(Composition([BuiltInFeature(Named.self)]).problems.isEmpty) }
     }
 
     @Test("is two features of one id, of which the first stays")
@@ -83,8 +85,8 @@ struct CompositionTests {
     @Test("is a list that says something else than the manifest")
     func list() {
         let composition = Composition([
-            BuiltInFeature(trait: "Alpha", provides: ["Beta", "Gamma"], Source<Alpha>.self),
-            BuiltInFeature(trait: "Beta", provides: [], Source<Beta>.self),
+            BuiltInFeature(trait: "Alpha", provides: "Beta", "Gamma") { Source<Alpha>.self },
+            BuiltInFeature(trait: "Beta") { Source<Beta>.self },
         ])
         #expect(
             composition.complaints == [
@@ -107,7 +109,7 @@ struct CompositionTests {
     func everything() async throws {
         let composition = try compose(
             [
-                Broken.self, Undeclared.self, Muddled.self, Link<Alpha, Alpha>.self, Link<Delta, Never>.self,
+                Broken.self, Undeclared.self, Muddled.self, Link<Alpha, Alpha>.self, Link<Delta, Omega>.self,
                 Source<Delta>.self,
             ], only: ["broken", "undeclared", "Mud dled", "alpha", "delta", "nobody"])
         #expect(
@@ -137,8 +139,4 @@ struct CompositionTests {
         #expect(registry.checks.map(\.id) == ["doctor.folder"])
         #expect(registry.libraries.map { "\($0.name) \($0.version())" } == ["libfoo 1.2"])
     }
-}
-
-extension Never: Mark {
-    init() { fatalError("nobody makes one") }
 }

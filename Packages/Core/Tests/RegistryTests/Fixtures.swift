@@ -11,6 +11,7 @@ struct Alpha: Mark {}
 struct Beta: Mark {}
 struct Gamma: Mark {}
 struct Delta: Mark {}
+struct Omega: Mark {}
 
 /// The id of the feature that provides a mark.
 func name(of mark: any Mark.Type) -> String { "\(mark)".lowercased() }
@@ -67,15 +68,10 @@ func settings(_ text: String, for features: [any Feature.Type]) throws -> Settin
     return Settings(merging: [layer], overrides: [], catalogue: catalogue) { _, _ in true }
 }
 
-/// A feature as a list names it, with what its manifest says.
-func entry(_ type: any Feature.Type) -> BuiltInFeature {
-    BuiltInFeature(
-        trait: type.manifest.id, provides: type.manifest.provides.map(\.capability.description), type)
-}
-
 /// Features put together as an executable would.
 func compose(_ types: [any Feature.Type], settings text: String = "{}", only: [String]? = nil) throws -> Composition {
-    Composition(types.map(entry), settings: try settings(text, for: types), selection: .init(only: only))
+    Composition(
+        types.map { BuiltInFeature($0) }, settings: try settings(text, for: types), selection: .init(only: only))
 }
 
 extension Composition {

@@ -32,7 +32,7 @@ struct NeedsTests {
 
     @Test("name the trait that puts the feature into the build")
     func notBuilt() throws {
-        let list = [entry(Link<Alpha, Beta>.self), BuiltInFeature(trait: "Beta", provides: ["Beta"], nil)]
+        let list = [BuiltInFeature(Link<Alpha, Beta>.self), BuiltInFeature(trait: "Beta", provides: "Beta") {}]
         let composition = Composition(list)
         #expect(
             composition.complaints == [
@@ -55,8 +55,8 @@ struct NeedsTests {
     @Test("name every way out there is")
     func several() throws {
         let list = [
-            entry(Link<Alpha, Beta>.self), entry(Source<Beta>.self),
-            BuiltInFeature(trait: "Spare", provides: ["Beta"], nil),
+            BuiltInFeature(Link<Alpha, Beta>.self), BuiltInFeature(Source<Beta>.self),
+            BuiltInFeature(trait: "Spare", provides: "Alpha", "Beta") {},
         ]
         let off = try settings("{features: {beta: false}}", for: [Link<Alpha, Beta>.self, Source<Beta>.self])
         #expect(
@@ -84,7 +84,7 @@ struct NeedsTests {
     func essential() throws {
         let off = try settings("{features: {beta: false}}", for: [Source<Beta>.self])
         let composition = Composition(
-            [BuiltInFeature(essential: Source<Beta>.self), entry(Link<Alpha, Beta>.self)], settings: off,
+            [BuiltInFeature(essential: Source<Beta>.self), BuiltInFeature(Link<Alpha, Beta>.self)], settings: off,
             selection: .init(only: ["alpha"]))
         #expect(composition.complaints.isEmpty)
         #expect(composition.order == ["beta", "alpha"])

@@ -29,7 +29,7 @@ extension JSONDocument {
         }
         let base =
             isBroken ? lines.indentation(at: last.start) : lines.indentation(at: node.range.lowerBound) + lines.indent
-        edits.insert(lines.lineBreak + base + written(item, style: broken(base, lines)) + comma, at: end)
+        edits.insert(lines.lineBreak + base + written(item, style: lines.style(base: base)) + comma, at: end)
     }
 
     private func add(
@@ -38,19 +38,14 @@ extension JSONDocument {
         let inside = node.range.lowerBound + 1..<node.range.upperBound - 1
         let outer = lines.indentation(at: node.range.lowerBound)
         let base = outer + lines.indent
-        let ownLine = lines.lineBreak + base + written(item, style: broken(base, lines))
-        let comments = lines.lastComment(in: inside)
-        if let (end, isClosed) = comments {
+        let ownLine = lines.lineBreak + base + written(item, style: lines.style(base: base))
+        if let (end, isClosed) = lines.lastComment(in: inside) {
             edits.insert(ownLine + (isClosed ? "" : lines.lineBreak + outer), at: end)
         } else if isBroken {
             edits.replace(inside, with: ownLine + lines.lineBreak + outer)
         } else {
             edits.replace(inside, with: written(item, style: .inline))
         }
-    }
-
-    private func broken(_ base: String, _ lines: JSONLines) -> JSONWriter.Style {
-        .lines(indent: lines.indent, lineBreak: lines.lineBreak, base: base)
     }
 
     private func written(_ item: NewItem, style: JSONWriter.Style) -> String {

@@ -8,11 +8,7 @@ extension JSONDocument {
         if let root {
             try set(path, to: value, in: root, &edits)
         } else {
-            var start = text
-            if let last = start.last, last != JSONByte.lineFeed { start += lines.lineBreak.utf8 }
-            let whole = Self.nest(value, in: path)
-            let written = written(whole, style: .lines(indent: lines.indent, lineBreak: lines.lineBreak), .quoted)
-            edits.replace(0..<text.count, with: String(decoding: start, as: UTF8.self) + written + lines.lineBreak)
+            append(Self.nest(value, in: path), &edits)
         }
         let result = edits.applied(to: text)
         _ = try JSONDocument(parsing: result, reading: reading, name: name)
@@ -21,43 +17,48 @@ extension JSONDocument {
 
     var lines: JSONLines { JSONLines(text, root) }
 
+    private func append(_ value: JSON, _ edits: inout JSONEdits) {
+        // A comment without a line break at its end would swallow the value.
+        let isLineOpen = text.last.map { $0 != JSONByte.lineFeed } ?? false
+        let start = isLineOpen ? lines.lineBreak : ""
+        edits.insert(start + written(value, style: lines.style(base: ""), .quoted) + lines.lineBreak, at: text.count)
+    }
+
     private func set(
         _ path: [String], to value: JSON, in root: JSONSyntax, _ edits: inout JSONEdits
     ) throws(JSONError) {
         let lines = lines
         var node = root
         var isBroken = true
-        var keyStyle = keyStyle(in: root) ?? .quoted
+        var keyStyle = JSONWriter.KeyStyle.quoted
         for (depth, name) in path.enumerated() {
-            keyStyle = self.keyStyle(in: node) ?? keyStyle
+            keyStyle = firstKeyStyle(in: node) ?? keyStyle
             guard let index = node.index(of: name) else {
+                let isMember = try mayAdd(name, to: node, path: path[..<depth])
                 let value = Self.nest(value, in: path[(depth + 1)...])
-                let isObject = try mayAdd(name, to: node, path: path[..<depth])
-                let item = NewItem(key: isObject ? name : nil, value: value, keyStyle: keyStyle)
+                let item = NewItem(key: isMember ? name : nil, value: value, keyStyle: keyStyle)
                 return add(item, to: node, isBroken: isBroken || lines.isBroken(node), lines, &edits)
             }
             isBroken = lines.isBroken(node)
             node = node.items[index].value
         }
         if node.json == value { return }
-        let style = style(isBroken: isBroken && (node.items.isEmpty || lines.isBroken(node)), at: node, lines)
-        edits.replace(node.range, with: written(value, style: style, keyStyle))
-    }
-
-    private func style(isBroken: Bool, at node: JSONSyntax, _ lines: JSONLines) -> JSONWriter.Style {
-        guard isBroken else { return .inline }
+        keyStyle = firstKeyStyle(in: node) ?? keyStyle
+        let usesLines = isBroken && (node.items.isEmpty || lines.isBroken(node))
         let base = lines.indentation(at: node.range.lowerBound)
-        return .lines(indent: lines.indent, lineBreak: lines.lineBreak, base: base)
+        edits.replace(
+            node.range, with: written(value, style: usesLines ? lines.style(base: base) : .inline, keyStyle))
     }
 
     /// Whether the new item is a member; throws where the node can hold none of this name.
     private func mayAdd(_ name: String, to node: JSONSyntax, path: ArraySlice<String>) throws(JSONError) -> Bool {
+        let key = JSON.string(name).text()
         let message: String
         switch node.content {
         case .object: return true
         case .array(let items) where name == String(items.count): return false
-        case .array(let items): message = "the array has \(items.count) elements, so that it has no place for '\(name)'"
-        case .scalar(let value): message = "expected an object for the key '\(name)', found \(value.kindName)"
+        case .array(let items): message = "the array has no place for \(key); its next index is \(items.count)"
+        case .scalar(let value): message = "expected an object for the key \(key), found \(value.kindName)"
         }
         let (line, column) = position(at: node.range.lowerBound)
         throw JSONError(
@@ -69,7 +70,7 @@ extension JSONDocument {
     }
 
     /// How the first key of an object is written, or of the first object inside it that has one.
-    private func keyStyle(in node: JSONSyntax) -> JSONWriter.KeyStyle? {
+    private func firstKeyStyle(in node: JSONSyntax) -> JSONWriter.KeyStyle? {
         for item in node.items {
             if let key = item.key {
                 switch text[key.range.lowerBound] {
@@ -78,7 +79,7 @@ extension JSONDocument {
                 default: return .bare
                 }
             }
-            if let style = keyStyle(in: item.value) { return style }
+            if let style = firstKeyStyle(in: item.value) { return style }
         }
         return nil
     }

@@ -1,6 +1,17 @@
 /// The kinds of values, as far as their first byte tells them.
 public enum JSONKind: Sendable {
-    case null, boolean, number, string, array, object
+    /// The literal `null`.
+    case null
+    /// The literal `true` or `false`.
+    case boolean
+    /// An integer or another number.
+    case number
+    /// A text.
+    case string
+    /// An ordered list.
+    case array
+    /// Named members.
+    case object
 
     init?(first byte: UInt8) {
         switch byte {

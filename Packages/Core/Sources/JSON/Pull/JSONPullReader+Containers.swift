@@ -21,7 +21,7 @@ extension JSONPullReader {
         if cursor.skipSpace() != JSONByte.closeBracket {
             while true {
                 do {
-                    try value(body)
+                    try lend(body)
                 } catch let error as JSONError {
                     throw error.inside(String(place))
                 }
@@ -57,18 +57,18 @@ extension JSONPullReader {
         guard cursor.skipSpace() == JSONByte.colon else { throw cursor.failure(.expectedColon) }
         cursor.offset += 1
         if token.isASCII, !token.hasEscapes {
-            let bytes = unsafe UnsafeBufferPointer(rebasing: cursor.bytes.bindMemory(to: UInt8.self)[token.content])
-            try value(of: unsafe UTF8Span(unchecked: bytes.span, isKnownASCII: true), body)
+            let bytes = unsafe cursor.units(token.content)
+            try lendValue(of: unsafe UTF8Span(unchecked: bytes.span, isKnownASCII: true), body)
         } else {
-            let key = try cursor.text(of: token, repairing: true)
-            try value(of: key.utf8Span, body)
+            let key = cursor.text(of: token)
+            try lendValue(of: key.utf8Span, body)
         }
     }
 
     @inline(__always)
-    private mutating func value(of key: JSONKey, _ body: (inout JSONPullReader, JSONKey) throws -> Void) throws {
+    private mutating func lendValue(of key: JSONKey, _ body: (inout JSONPullReader, JSONKey) throws -> Void) throws {
         do {
-            try value { reader in try body(&reader, key) }
+            try lend { reader in try body(&reader, key) }
         } catch let error as JSONError {
             throw error.inside(String(copying: key))
         }

@@ -31,7 +31,7 @@
     ) throws -> Result {
         try unsafe bytes.withUnsafeBytes { buffer in
             var reader = JSONPullReader(try unsafe JSONCursor(buffer, reading))
-            let result = try reader.value(body)
+            let result = try reader.lend(body)
             try reader.cursor.expectEnd()
             return result
         }
@@ -58,9 +58,7 @@
 
     /// Lends the value that starts here, and skips it if it is left alone.
     @inline(__always)
-    mutating func value<Result>(
-        _ body: (inout JSONPullReader) throws -> Result
-    ) throws -> Result {
+    mutating func lend<Result>(_ body: (inout JSONPullReader) throws -> Result) throws -> Result {
         _ = cursor.skipSpace()
         let start = cursor.offset
         let result = try body(&self)

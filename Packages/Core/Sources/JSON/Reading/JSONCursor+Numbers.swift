@@ -67,6 +67,6 @@ extension JSONCursor {
     }
 
     private func text(_ range: Range<Int>) -> String {
-        unsafe String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+        unsafe String(decoding: units(range), as: UTF8.self)
     }
 }

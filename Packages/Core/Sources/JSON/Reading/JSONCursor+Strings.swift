@@ -1,95 +1,98 @@
-/// A string literal whose escapes were checked, and where its content lies.
+/// A string literal that was checked, and where its content lies.
 struct JSONStringToken {
     let content: Range<Int>
-    let isASCII: Bool
-    let hasEscapes: Bool
+    var isASCII = true
+    var hasEscapes = false
+    /// Whether the content holds bytes that are not UTF-8, which were let pass to be repaired.
+    var needsRepair = false
 }
 
 extension JSONCursor {
-    private static var lowBits: UInt64 { 0x0101_0101_0101_0101 }
-    private static var highBits: UInt64 { 0x8080_8080_8080_8080 }
-
-    /// Steps over a string literal that starts here, eight bytes at a time.
+    /// Steps over a string literal that starts here, checking its characters and escapes.
     @inline(__always)
     mutating func scanString(repairing: Bool) throws(JSONError) -> JSONStringToken {
-        offset += 1
-        let start = offset
-        var seen: UInt64 = 0
-        var hasEscapes = false
-        while true {
-            while offset + 8 <= count {
-                let word = word(at: offset)
-                let special = Self.special(in: word)
-                if special == 0 {
-                    seen |= word
-                    offset += 8
-                } else {
-                    let length = special.trailingZeroBitCount >> 3
-                    seen |= word & ~(~0 << (UInt64(length) * 8))
-                    offset += length
-                    break
-                }
+        let start = offset + 1
+        skipPlain(from: start)
+        if byte == JSONByte.quote {
+            offset += 1
+            return JSONStringToken(content: start..<offset - 1)
+        }
+        return try scanRest(from: start, repairing: repairing)
+    }
+
+    /// Steps over characters that stand for themselves in one byte, eight at a time.
+    @inline(__always)
+    private mutating func skipPlain(from start: Int) {
+        offset = start
+        while offset + 8 <= count {
+            let word = word(at: offset)
+            let stops = JSONWord.special(in: word) | word & JSONWord.highBits
+            if stops != 0 {
+                offset += stops.trailingZeroBitCount >> 3
+                return
             }
+            offset += 8
+        }
+        while offset < count, byte >= JSONByte.space, byte < 0x80, byte != JSONByte.quote, byte != JSONByte.backslash {
+            offset += 1
+        }
+    }
+
+    /// Goes on where something else than plain characters or the end of the string was met.
+    private mutating func scanRest(from start: Int, repairing: Bool) throws(JSONError) -> JSONStringToken {
+        var isASCII = true
+        var hasEscapes = false
+        var needsRepair = false
+        while true {
             switch byte {
             case JSONByte.quote:
-                let content = start..<offset
                 offset += 1
-                return JSONStringToken(content: content, isASCII: seen & Self.highBits == 0, hasEscapes: hasEscapes)
+                return JSONStringToken(
+                    content: start..<offset - 1, isASCII: isASCII, hasEscapes: hasEscapes, needsRepair: needsRepair)
             case JSONByte.backslash:
                 hasEscapes = true
                 try scanEscape(repairing: repairing)
-            case 0..<JSONByte.space:
-                throw offset < count ? failure(.controlCharacter) : failure(.unclosedString, at: start - 1)
-            case let other:
-                seen |= UInt64(other)
-                offset += 1
+            case 0x80...:
+                isASCII = false
+                if !skipMultibyte() {
+                    guard repairing else { throw failure(.badUTF8) }
+                    needsRepair = true
+                    offset += 1
+                }
+            default: throw offset < count ? failure(.controlCharacter) : failure(.unclosedString, at: start - 1)
+            }
+            skipPlain(from: offset)
+        }
+    }
+
+    /// Steps over characters of several bytes, and returns false at what is none (Unicode, table 3-7).
+    private mutating func skipMultibyte() -> Bool {
+        while true {
+            let bytes = fourBytes(at: offset)
+            if bytes & 0x80 == 0 { return true }
+            if bytes & 0x00C0_C0F0 == 0x0080_80E0 {
+                // Neither longer than needed nor a surrogate.
+                guard bytes & 0x200F != 0, bytes & 0x200F != 0x200D else { return false }
+                offset += 3
+            } else if bytes & 0xC0E0 == 0x80C0 {
+                guard bytes & 0x1E != 0 else { return false }
+                offset += 2
+            } else if bytes & 0xC0C0_C0F8 == 0x8080_80F0 {
+                // Neither longer than needed nor beyond U+10FFFF.
+                guard bytes & 0x3007 != 0, bytes & 7 < 4 || bytes & 0x3007 == 4 else { return false }
+                offset += 4
+            } else {
+                return false
             }
         }
     }
 
-    /// The high bit of the first byte that is a quote, a backslash or a control character; bits above it mean nothing.
+    /// Four bytes with the first in the lowest place, and zeros after the end.
     @inline(__always)
-    private static func special(in word: UInt64) -> UInt64 {
-        let quotes = word ^ (lowBits &* UInt64(JSONByte.quote))
-        let backslashes = word ^ (lowBits &* UInt64(JSONByte.backslash))
-        let controls = (word &- (lowBits &* UInt64(JSONByte.space))) & ~word
-        return (((quotes &- lowBits) & ~quotes) | ((backslashes &- lowBits) & ~backslashes) | controls) & highBits
-    }
-
-    /// Steps over an escape, with its second half where it is a surrogate pair.
-    private mutating func scanEscape(repairing: Bool) throws(JSONError) {
-        let start = offset
-        switch self[start + 1] {
-        case JSONByte.quote, JSONByte.backslash, JSONByte.slash, UInt8(ascii: "b"), UInt8(ascii: "f"),
-            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-            offset += 2
-        case UInt8(ascii: "u"):
-            for place in start + 2..<start + 6 where JSONByte.hexadecimal(self[place]) == nil {
-                throw failure(place < count ? .unfinishedEscape : .unclosedString, at: place)
-            }
-            let (scalar, length) = unicodeEscape(at: start)
-            if scalar == nil, !repairing { throw failure(.loneSurrogate, at: start) }
-            offset += length
-        default:
-            throw failure(start + 1 < count ? .unknownEscape : .unclosedString, at: start + 1)
+    private func fourBytes(at offset: Int) -> UInt32 {
+        if offset + 4 <= count {
+            return unsafe UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
         }
-    }
-
-    /// The scalar of a `\uXXXX` escape, or of a pair of them, and its length; nil for an unpaired surrogate.
-    func unicodeEscape(at start: Int) -> (scalar: Unicode.Scalar?, length: Int) {
-        guard let high = codeUnit(at: start) else { return (nil, 6) }
-        if let scalar = Unicode.Scalar(high) { return (scalar, 6) }
-        guard high < 0xDC00, let low = codeUnit(at: start + 6), 0xDC00..<0xE000 ~= low else { return (nil, 6) }
-        return (Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)), 12)
-    }
-
-    private func codeUnit(at start: Int) -> UInt32? {
-        guard self[start] == JSONByte.backslash, self[start + 1] == UInt8(ascii: "u") else { return nil }
-        var unit: UInt32 = 0
-        for place in start + 2..<start + 6 {
-            guard let digit = JSONByte.hexadecimal(self[place]) else { return nil }
-            unit = unit << 4 | digit
-        }
-        return unit
+        return UInt32(self[offset]) | UInt32(self[offset + 1]) << 8 | UInt32(self[offset + 2]) << 16
     }
 }

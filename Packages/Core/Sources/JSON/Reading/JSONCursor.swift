@@ -28,6 +28,12 @@
         offset < count ? unsafe bytes[offset] : 0
     }
 
+    /// The bytes in a range, as code units.
+    @inline(__always)
+    func units(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+        unsafe UnsafeBufferPointer(rebasing: bytes.assumingMemoryBound(to: UInt8.self)[range])
+    }
+
     /// Eight bytes at an offset that has them, the first in the lowest place.
     @inline(__always)
     func word(at offset: Int) -> UInt64 {

@@ -21,15 +21,22 @@ public struct Parameter<Value: InputValue>: Sendable {
     }
 
     private init(
-        _ form: ParameterDeclaration.Form, _ name: String, _ summary: String, short: Character? = nil,
+        _ form: ParameterDeclaration.Form, _ name: String, _ summary: String, short: String? = nil,
         schema: Schema = Value.schema, completion: Completion? = nil, standard: Value? = nil, shown: JSON? = nil
     ) {
         let absent = standard ?? Value.whenAbsent
         self.init(
             ParameterDeclaration(
-                name: name, summary: summary, form: form, short: short, schema: schema, standard: shown,
+                name: name, summary: summary, form: form, short: short.map(Self.letter), schema: schema,
+                standard: shown,
                 isRequired: absent == nil, completion: completion ?? Completion(schema)),
             standard: absent)
+    }
+
+    /// Letters are taken as `String`, because a literal inside an action's list of parameters can be no `Character`.
+    /// What is not one letter becomes a mark that the check of the declaration refuses.
+    private static func letter(_ text: String) -> Character {
+        text.count == 1 ? Character(text) : "?"
     }
 
     /// A value given by its place. A list takes all the words that are left.
@@ -41,7 +48,7 @@ public struct Parameter<Value: InputValue>: Sendable {
 
     /// A value given by name. An optional one may be left out, a list may be given several times.
     public static func option(
-        _ name: String, _ summary: String, as type: Value.Type = Value.self, short: Character? = nil,
+        _ name: String, _ summary: String, as type: Value.Type = Value.self, short: String? = nil,
         completion: Completion? = nil
     ) -> Parameter {
         Parameter(.option, name, summary, short: short, completion: completion)
@@ -67,7 +74,7 @@ extension Parameter where Value: OutputValue {
 
     /// A value given by name, with a default for when it is not.
     public static func option(
-        _ name: String, _ summary: String, default standard: Value, short: Character? = nil,
+        _ name: String, _ summary: String, default standard: Value, short: String? = nil,
         completion: Completion? = nil
     ) -> Parameter {
         Parameter(
@@ -85,7 +92,7 @@ extension Parameter where Value == String {
 extension Parameter where Value == Bool {
     /// A switch: `--name` turns it on, and where it is on by default `--no-name` turns it off.
     public static func flag(
-        _ name: String, _ summary: String, default standard: Bool = false, short: Character? = nil
+        _ name: String, _ summary: String, default standard: Bool = false, short: String? = nil
     ) -> Parameter {
         Parameter(.flag, name, summary, short: short, standard: standard, shown: .bool(standard))
     }
@@ -94,7 +101,7 @@ extension Parameter where Value == Bool {
 extension Parameter where Value == Int {
     /// A whole number within limits.
     public static func option(
-        _ name: String, _ summary: String, in range: ClosedRange<Int>, default standard: Int, short: Character? = nil
+        _ name: String, _ summary: String, in range: ClosedRange<Int>, default standard: Int, short: String? = nil
     ) -> Parameter {
         Parameter(
             .option, name, summary, short: short, schema: .integer(range), standard: standard, shown: .int(standard))
@@ -105,7 +112,7 @@ extension Parameter where Value == Double {
     /// A number within limits.
     public static func option(
         _ name: String, _ summary: String, in range: ClosedRange<Double>, default standard: Double,
-        short: Character? = nil
+        short: String? = nil
     ) -> Parameter {
         Parameter(
             .option, name, summary, short: short, schema: .number(range), standard: standard, shown: .double(standard))

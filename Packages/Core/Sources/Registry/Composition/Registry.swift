@@ -1,9 +1,9 @@
 public import Capabilities
 
 /// Where features meet: every capability and action of a composition. It never changes after the check, so a
-/// lookup is a dictionary access and nothing else.
+/// lookup costs no lock and no hop.
 public final class Registry: Sendable {
-    @usableFromInline let slots: [ObjectIdentifier: any CapabilitySlot]
+    @usableFromInline let slots: CapabilityTable
     /// Every action, by id.
     public let actions: ActionIndex
     /// What `doctor` asks, by feature.
@@ -12,9 +12,9 @@ public final class Registry: Sendable {
     public let libraries: [Library]
 
     init(
-        slots: [ObjectIdentifier: any CapabilitySlot], actions: ActionIndex, checks: [HealthCheck], libraries: [Library]
+        slots: [ObjectIdentifier: CapabilitySlot], actions: ActionIndex, checks: [HealthCheck], libraries: [Library]
     ) {
-        self.slots = slots
+        self.slots = CapabilityTable(slots)
         self.actions = actions
         self.checks = checks
         self.libraries = libraries
@@ -25,8 +25,10 @@ public final class Registry: Sendable {
     /// - Throws: `RegistryError.missing`, which cannot happen to a feature that declared the need.
     @inlinable
     public func one<C: Sendable>(_ capability: C.Type) throws(RegistryError) -> C {
-        guard let provider = optional(capability) else { throw RegistryError.missing(CapabilityType(capability)) }
-        return provider
+        guard let slot = slots[ObjectIdentifier(capability)] as? Slot<C> else {
+            throw RegistryError.missing(CapabilityType(capability))
+        }
+        return slot.first
     }
 
     /// The provider of a capability, if there is one.
@@ -44,19 +46,23 @@ public final class Registry: Sendable {
     }
 }
 
-/// A place in the registry whose type is known only to who asks.
+/// A place in the registry whose type is known only to who asks. A class and no protocol, because the cast from one
+/// class to another is what keeps a lookup as cheap as the dictionary's own.
+///
+/// Unchecked only because it has a subclass: it holds nothing itself, and the subclass holds constants.
 @usableFromInline
-protocol CapabilitySlot: AnyObject, Sendable {}
+class CapabilitySlot: @unchecked Sendable {}
 
 /// The providers of one capability.
 @usableFromInline
-final class Slot<C: Sendable>: CapabilitySlot {
-    @usableFromInline let first: C?
+final class Slot<C: Sendable>: CapabilitySlot, @unchecked Sendable {
+    @usableFromInline let first: C
     @usableFromInline let providers: [C]
 
-    init(_ providers: [C]) {
+    /// - Parameter first: stands beside the list because reading it from there would cost a lookup twice.
+    init(first: C, all providers: [C]) {
+        self.first = first
         self.providers = providers
-        first = providers.first
     }
 }
 

@@ -62,22 +62,31 @@ public struct RegistryBuilder {
 
 /// The providers of one capability while features register.
 protocol ProviderList: AnyObject {
-    func slot() -> any CapabilitySlot
+    func slot() -> CapabilitySlot
 }
 
 private final class Providers<C: Sendable>: ProviderList {
-    private var real: [C] = []
-    private var fallbacks: [C] = []
+    private var all: [C] = []
+    private var isOnlyFallback: Bool
+    private var first: C
 
     init(_ provider: C, isFallback: Bool) {
-        add(provider, isFallback: isFallback)
+        first = provider
+        all = [provider]
+        isOnlyFallback = isFallback
     }
 
+    /// A fallback counts only while there is nothing else.
     func add(_ provider: C, isFallback: Bool) {
-        if isFallback { fallbacks.append(provider) } else { real.append(provider) }
+        if isFallback, !isOnlyFallback { return }
+        if isOnlyFallback, !isFallback {
+            (first, all, isOnlyFallback) = (provider, [provider], false)
+        } else {
+            all.append(provider)
+        }
     }
 
-    func slot() -> any CapabilitySlot {
-        Slot(real.isEmpty ? fallbacks : real)
+    func slot() -> CapabilitySlot {
+        Slot(first: first, all: all)
     }
 }

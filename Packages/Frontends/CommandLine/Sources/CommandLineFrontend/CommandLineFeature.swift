@@ -2,6 +2,7 @@ import Capabilities
 import JSON
 import Registry
 import Settings
+import TerminalKit
 
 /// What only a command line needs: help, completion and the documents about its commands.
 struct CommandLineFeature: Feature {
@@ -15,6 +16,7 @@ struct CommandLineFeature: Feature {
     init(_ settings: FeatureSettings) {}
 
     func register(in registry: inout RegistryBuilder) {
+        registry.uses(Library("libutf8proc") { TextWidth.libraryVersion })
         registry.add(Self.help)
         registry.add(Self.completion)
         registry.add(Self.words)

@@ -27,14 +27,11 @@ public struct CommandLineProgram: Sendable {
     /// - Parameter arguments: with the program's own name first, as the system gives them.
     public func run(_ arguments: [String]) -> Int32 {
         let streams = StandardStreams()
-        let options: CommonOptions
-        let words: [String]
-        do {
-            (options, words) = try CommonOptions.take(from: Array(arguments.dropFirst()))
-        } catch {
-            // Which format was wanted is not known for sure, but a program that asked for JSON should get it.
-            let format: OutputFormat = arguments.contains("--json") ? .json : .text
-            return ErrorPrinter(streams, format: format, level: .none, isVerbose: false, program: name).print(error).rawValue
+        let (options, words, failure) = CommonOptions.take(from: Array(arguments.dropFirst()))
+        if let failure {
+            let errors = ErrorPrinter(
+                streams, format: options.format ?? .text, level: .none, isVerbose: options.isVerbose, program: name)
+            return errors.print(failure).rawValue
         }
         let workbench = Workbench(name: name, version: version, features: features, options: options.workbench)
         let command = Command(workbench: workbench, options: options, words: words, streams: streams)

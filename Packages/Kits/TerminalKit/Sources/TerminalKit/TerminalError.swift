@@ -1,7 +1,9 @@
+public import Capabilities
+
 /// Why a terminal could not be used.
-public struct TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct TerminalError: Failure, Hashable {
     /// The kind of failure, stable for programs.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// There is no terminal to ask a person on.
         case notATerminal = "terminal.not-a-terminal"
         /// The process is in the background, and the terminal belongs to another.
@@ -19,18 +21,25 @@ public struct TerminalError: Error, Sendable, Hashable, CustomStringConvertible 
     }
 
     /// The kind of failure.
-    public let code: Code
+    public let kind: Kind
     /// What happened and what to do next, for a person.
     public let message: String
     /// The system's error number, where it gave one.
     public let errno: Int32?
 
-    init(_ code: Code, _ message: String, errno: Int32? = nil) {
-        self.code = code
+    init(_ kind: Kind, _ message: String, errno: Int32? = nil) {
+        self.kind = kind
         self.message = message
         self.errno = errno
     }
 
-    /// The message.
-    public var description: String { message }
+    public var code: String { kind.rawValue }
+
+    public var exit: ExitCode {
+        switch kind {
+        case .interrupted, .cancelled: .interrupted
+        case .notATerminal, .inBackground: .unanswered
+        case .busy, .tooLong, .system: .failed
+        }
+    }
 }

@@ -62,9 +62,9 @@ struct CommonOptions: Sendable {
 
     /// Takes the common options out of the words, wherever they stand before `--`.
     ///
-    /// - Returns: the words that are left, with `--` kept.
-    /// - Throws: `ArgumentsFailure` with every option that was wrong.
-    static func take(from words: [String]) throws(ArgumentsFailure) -> (CommonOptions, [String]) {
+    /// - Returns: the options, the words that are left, with `--` kept, and everything that was wrong. The options
+    ///   count even then, because they say how the failure is to be told.
+    static func take(from words: [String]) -> (options: CommonOptions, words: [String], failure: ArgumentsFailure?) {
         var options = CommonOptions()
         var rest: [String] = []
         var problems: [ValueError] = []
@@ -104,8 +104,7 @@ struct CommonOptions: Sendable {
                 problems.append(error.under("--" + declaration.name))
             }
         }
-        guard problems.isEmpty else { throw ArgumentsFailure(action: "", problems: problems) }
-        return (options, rest)
+        return (options, rest, problems.isEmpty ? nil : ArgumentsFailure(action: "", problems: problems))
     }
 
     private static func declaration(for word: String) -> (ParameterDeclaration, attached: String?)? {

@@ -62,6 +62,6 @@ struct TerminalInteraction: Interaction {
 extension Error {
     /// Ctrl-C at a prompt ends the command as it does elsewhere.
     fileprivate var isInterruption: Bool {
-        (self as? TerminalError)?.code == .interrupted
+        (self as? TerminalError)?.kind == .interrupted
     }
 }

@@ -51,7 +51,7 @@ public final class ChildProcess: Sendable {
     public var errorTail: [UInt8] { tailPipe?.bytes() ?? [] }
 
     /// Waits for the child itself to end; those it started may go on until the closure ends.
-    public func exitStatus() async throws -> ChildStatus {
+    public nonisolated(nonsending) func exitStatus() async throws -> ChildStatus {
         while true {
             if let status = currentStatus() { return status }
             guard try await pidfd.isReady() else {
@@ -69,7 +69,7 @@ public final class ChildProcess: Sendable {
 
     /// Ends the group: closes the input, asks it to terminate, and kills what is left when the child has ended or the
     /// grace is over. Returns when the child is gone, also in a cancelled task.
-    public func terminate(grace: Duration = .seconds(2)) async {
+    public nonisolated(nonsending) func terminate(grace: Duration = .seconds(2)) async {
         inputPipe?.close()
         if currentStatus() == nil {
             send(.terminate)

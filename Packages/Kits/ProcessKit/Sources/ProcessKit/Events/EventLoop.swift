@@ -10,6 +10,8 @@ final class EventLoop: Sendable {
     /// Why a wait is over.
     enum Wake: Sendable {
         case ready, closed, timedOut, cancelled
+        /// The system refused to watch the descriptor.
+        case failed(Int32)
     }
 
     typealias Continuation = CheckedContinuation<Wake, Never>
@@ -44,17 +46,19 @@ final class EventLoop: Sendable {
     func wait(
         for descriptor: Int32, writing: Bool, token: UInt64, until deadline: Instant?, _ continuation: Continuation
     ) {
-        let isWaiting = state.withLock { state in
-            guard !state.isStopped, processkit_epoll_arm(state.epoll, descriptor, writing) == 0 else { return false }
+        let refusal = state.withLock { state -> Wake? in
+            if state.isStopped { return .closed }
+            let result = processkit_epoll_arm(state.epoll, descriptor, writing)
+            guard result == 0 else { return .failed(-result) }
             state.waiters[descriptor, default: []].append(Waiter(token: token, continuation: continuation))
             if let deadline {
                 state.deadlines[token] = (deadline, descriptor)
                 // The thread may be sleeping past this deadline.
                 Self.notify(state.wakeup)
             }
-            return true
+            return nil
         }
-        if !isWaiting { continuation.resume(returning: .closed) }
+        if let refusal { continuation.resume(returning: refusal) }
     }
 
     /// Ends the wait of a cancelled task.

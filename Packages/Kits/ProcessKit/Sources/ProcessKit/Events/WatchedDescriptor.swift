@@ -43,7 +43,7 @@ final class WatchedDescriptor: Sendable {
     }
 
     /// Waits until the descriptor is worth another try; true, or false once it is closed.
-    func isReady() async throws(CancellationError) -> Bool {
+    nonisolated(nonsending) func isReady() async throws -> Bool {
         let token = loop.makeToken()
         let wake = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -54,26 +54,32 @@ final class WatchedDescriptor: Sendable {
                 if let descriptor { loop.cancel(token, of: descriptor) }
             }
         }
-        if wake == .cancelled { throw CancellationError() }
-        return wake == .ready
+        switch wake {
+        case .ready: return true
+        case .closed, .timedOut: return false
+        case .cancelled: throw CancellationError()
+        case .failed(let number): throw ProcessError.system("wait for a child process", errno: number)
+        }
     }
 
     /// Waits like `isReady`, for cleaning up: through cancellation, but not past the deadline.
-    func isReady(until deadline: ContinuousClock.Instant) async -> Bool {
+    nonisolated(nonsending) func isReady(until deadline: ContinuousClock.Instant) async -> Bool {
         let token = loop.makeToken()
         let wake = await withCheckedContinuation { continuation in
             register(token, until: deadline, continuation, unlessCancelled: false)
         }
-        return wake == .ready
+        if case .ready = wake { return true }
+        return false
     }
 
     /// Waits like `isReady` through cancellation, until ready or closed.
-    func isReadyThroughCancellation() async -> Bool {
+    nonisolated(nonsending) func isReadyThroughCancellation() async -> Bool {
         let token = loop.makeToken()
         let wake = await withCheckedContinuation { continuation in
             register(token, until: nil, continuation, unlessCancelled: false)
         }
-        return wake == .ready
+        if case .ready = wake { return true }
+        return false
     }
 
     /// Closes the descriptor and ends every wait for it.

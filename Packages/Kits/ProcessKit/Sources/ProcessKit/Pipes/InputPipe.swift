@@ -13,15 +13,15 @@ public final class InputPipe: Sendable {
     ///
     /// Throws `.inputClosed` when the child reads no more. When a write is cancelled half way the input is closed,
     /// since what followed would be read as the rest of it.
-    public func write(_ bytes: [UInt8]) async throws {
-        try await turn {
-            var written = 0
-            do {
-                while written < bytes.count { written += try await writeOnce(bytes, from: written) }
-            } catch {
-                if written > 0 { close() }
-                throw error
-            }
+    public nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws {
+        try await turn.take()
+        defer { turn.pass() }
+        var written = 0
+        do {
+            while written < bytes.count { written += try await writeOnce(bytes, from: written) }
+        } catch {
+            if written > 0 { close() }
+            throw error
         }
     }
 
@@ -30,7 +30,11 @@ public final class InputPipe: Sendable {
         descriptor.close()
     }
 
-    private func writeOnce(_ bytes: [UInt8], from start: Int) async throws -> Int {
+    private static var closed: ProcessError {
+        ProcessError(.inputClosed, "the child process reads no more input")
+    }
+
+    private nonisolated(nonsending) func writeOnce(_ bytes: [UInt8], from start: Int) async throws -> Int {
         while true {
             let attempt = descriptor.attempt { descriptor in
                 unsafe bytes.withUnsafeBytes { buffer in
@@ -40,8 +44,8 @@ public final class InputPipe: Sendable {
             }
             switch attempt {
             case .moved(let count): return count
-            case .wouldBlock: _ = try await descriptor.isReady()
-            case .failed(EPIPE), .closed: throw ProcessError(.inputClosed, "the child process reads no more input")
+            case .wouldBlock: guard try await descriptor.isReady() else { throw Self.closed }
+            case .failed(EPIPE), .closed: throw Self.closed
             case .failed(let number): throw ProcessError.system("write to a child process", errno: number)
             }
         }

@@ -3,7 +3,8 @@ import Synchronization
 
 /// What a child writes. Nothing is read before it is asked for, so that a child ahead of its reader has to wait.
 ///
-/// Any number of tasks may read; each chunk or line goes to one of them.
+/// Any number of tasks may read; each chunk or line goes to one of them. What is there already is handed over where the
+/// caller runs, without a change of threads.
 public final class OutputPipe: Sendable {
     private let descriptor: WatchedDescriptor
     private let buffer = Mutex(LineBuffer())
@@ -13,7 +14,7 @@ public final class OutputPipe: Sendable {
     }
 
     /// The next bytes, as many as are there (64 KiB at most at a time), or nil at the end.
-    public func read() async throws -> [UInt8]? {
+    public nonisolated(nonsending) func read() async throws -> [UInt8]? {
         while true {
             if let bytes = buffer.withLock({ $0.takeAll() }) { return bytes }
             guard try await fill() else { return buffer.withLock { $0.takeAll() } }
@@ -23,7 +24,7 @@ public final class OutputPipe: Sendable {
     /// The next line without its newline, or nil at the end; what follows the last newline is a line too.
     ///
     /// Throws `.lineTooLong` past `limit` bytes, and `CancellationError`; neither loses what was read.
-    public func nextLine(limit: Int = 1 << 20) async throws -> [UInt8]? {
+    public nonisolated(nonsending) func nextLine(limit: Int = 1 << 20) async throws -> [UInt8]? {
         while true {
             if let line = try buffer.withLock({ (buffer) throws(ProcessError) in try buffer.takeLine(limit: limit) }) {
                 return line
@@ -46,17 +47,17 @@ public final class OutputPipe: Sendable {
         public func makeAsyncIterator() -> Lines { self }
 
         /// The next line without its newline, or nil at the end.
-        public func next() async throws -> [UInt8]? {
+        public func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> [UInt8]? {
             try await pipe.nextLine(limit: limit)
         }
     }
 
     /// Reads once, waiting for something to read; false at the end.
-    private func fill() async throws -> Bool {
+    private nonisolated(nonsending) func fill() async throws -> Bool {
         while true {
             switch readOnce() {
             case .moved(let count): return count > 0
-            case .wouldBlock: _ = try await descriptor.isReady()
+            case .wouldBlock: guard try await descriptor.isReady() else { return false }
             case .failed(let number): throw ProcessError.system("read from a child process", errno: number)
             case .closed: return false
             }
@@ -74,7 +75,7 @@ public final class OutputPipe: Sendable {
 
 extension OutputPipe {
     /// Reads to the end, keeping everything for `takeRest`; more than `limit` bytes is an error.
-    func collect(limit: Int) async throws {
+    nonisolated(nonsending) func collect(limit: Int) async throws {
         while try await fill() { try check(limit) }
     }
 

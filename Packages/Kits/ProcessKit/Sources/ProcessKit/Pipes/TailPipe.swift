@@ -21,7 +21,7 @@ final class TailPipe: Sendable {
         while true {
             switch readOnce() {
             case .moved(let count): if count == 0 { return }
-            case .wouldBlock: _ = await descriptor.isReadyThroughCancellation()
+            case .wouldBlock: guard await descriptor.isReadyThroughCancellation() else { return }
             case .failed, .closed: return
             }
         }

@@ -10,14 +10,8 @@ final class Turn: Sendable {
 
     private let state = Mutex(State())
 
-    /// Runs `body` when all who came before are done; a cancelled wait throws and never runs it.
-    func callAsFunction<T: Sendable>(_ body: () async throws -> T) async throws -> T {
-        try await take()
-        defer { pass() }
-        return try await body()
-    }
-
-    private func take() async throws(CancellationError) {
+    /// Waits until all who came before have passed; a cancelled wait throws and has nothing to pass.
+    nonisolated(nonsending) func take() async throws(CancellationError) {
         let token = state.withLock { state in
             state.lastToken += 1
             return state.lastToken
@@ -44,7 +38,8 @@ final class Turn: Sendable {
         if !isMine { throw CancellationError() }
     }
 
-    private func pass() {
+    /// Lets the next one through; whoever has taken the turn has to.
+    func pass() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard !state.waiting.isEmpty else {
                 state.isTaken = false

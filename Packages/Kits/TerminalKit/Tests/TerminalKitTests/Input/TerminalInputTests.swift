@@ -47,7 +47,7 @@ import Testing
         let question = Task { [path = pty.path] in try await TerminalInput(path: path).readSecret(prompt: "> ") }
         _ = try await pty.output(upTo: "> ")
         pty.type("half\u{03}")
-        await #expect { _ = try await question.value } throws: { ($0 as? TerminalError)?.code == .interrupted }
+        await #expect { _ = try await question.value } throws: { ($0 as? TerminalError)?.kind == .interrupted }
         #expect(pty.flags == before)
     }
 
@@ -58,7 +58,7 @@ import Testing
         let question = Task { [path = pty.path] in try await TerminalInput(path: path).readSecret(prompt: "> ") }
         _ = try await pty.output(upTo: "> ")
         question.cancel()
-        await #expect { _ = try await question.value } throws: { ($0 as? TerminalError)?.code == .cancelled }
+        await #expect { _ = try await question.value } throws: { ($0 as? TerminalError)?.kind == .cancelled }
         #expect(pty.flags == before)
     }
 
@@ -70,7 +70,7 @@ import Testing
         _ = try await pty.output(upTo: "> ")
         TerminalInput.restore()
         #expect(pty.flags == before)
-        await #expect { _ = try await question.value } throws: { ($0 as? TerminalError)?.code == .interrupted }
+        await #expect { _ = try await question.value } throws: { ($0 as? TerminalError)?.kind == .interrupted }
         TerminalInput.restore()
     }
 
@@ -80,7 +80,7 @@ import Testing
         async let first = TerminalInput(path: pty.path).readLine(prompt: "> ")
         _ = try await pty.output(upTo: "> ")
         await #expect { _ = try await TerminalInput(path: pty.path).readLine(prompt: "? ") } throws: {
-            ($0 as? TerminalError)?.code == .busy
+            ($0 as? TerminalError)?.kind == .busy
         }
         pty.type("still\n")
         #expect(try await first == "still")
@@ -99,7 +99,7 @@ import Testing
     @Test("what is no terminal is refused with a way out", arguments: ["/dev/null", "/nonexistent"])
     func noTerminal(path: String) async {
         await #expect { _ = try await TerminalInput(path: path).readSecret(prompt: "> ") } throws: {
-            ($0 as? TerminalError)?.code == .notATerminal
+            ($0 as? TerminalError)?.kind == .notATerminal
         }
     }
 }

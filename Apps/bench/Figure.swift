@@ -1,0 +1,73 @@
+/// One measured figure, with the goal it is held against.
+struct Figure {
+    enum Goal {
+        case atMost(Double)
+        case atLeast(Double)
+        /// Told for information.
+        case none
+    }
+
+    let name: String
+    let value: Double
+    let unit: String
+    let goal: Goal
+
+    init(_ name: String, _ value: Double, _ unit: String, _ goal: Goal = .none) {
+        self.name = name
+        self.value = value
+        self.unit = unit
+        self.goal = goal
+    }
+
+    /// `id figure value unit goal verdict`, separated by tabs.
+    func line(_ id: String) -> String {
+        let (goal, verdict) =
+            switch goal {
+            case .atMost(let limit): ("<=\(limit)", value <= limit ? "holds" : "short")
+            case .atLeast(let limit): (">=\(limit)", value >= limit ? "holds" : "short")
+            case .none: ("", "info")
+            }
+        return [id, name, Self.rounded(value), unit, goal, verdict].joined(separator: "\t")
+    }
+
+    private static func rounded(_ value: Double) -> String {
+        let places: Double = value < 10 ? 1000 : 10
+        return "\((value * places).rounded() / places)"
+    }
+}
+
+/// A peer that could not be measured.
+struct BenchmarkError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Times in one run, from which the middle is taken because machines are noisy.
+struct Samples {
+    private var values: [Double] = []
+
+    mutating func add(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        values.append(Double(seconds) + Double(attoseconds) / 1e18)
+    }
+
+    /// The middle value, in seconds.
+    var median: Double {
+        let sorted = values.sorted()
+        return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+    }
+
+    /// The best of several rounds of some work.
+    static func best(of rounds: Int, _ work: () throws -> Void) rethrows -> Double {
+        var best = Double.infinity
+        for _ in 0..<rounds {
+            var sample = Samples()
+            sample.add(try ContinuousClock().measure(work))
+            best = min(best, sample.median)
+        }
+        return best
+    }
+}

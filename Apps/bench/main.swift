@@ -1,0 +1,28 @@
+import Glibc
+
+// make bench [ONLY=id]: one tab-separated line per figure, peers measured in the same run.
+
+let wanted = CommandLine.arguments.dropFirst().first
+let benchmarks: [(id: String, run: () throws -> [Figure])] = [
+    ("start", StartBenchmark.run),
+    ("lookup", LookupBenchmark.run),
+    ("compose", ComposeBenchmark.run),
+    ("json", JSONBenchmark.run),
+    ("json-stream", JSONStreamBenchmark.run),
+]
+
+var isMissing = false
+for (id, run) in benchmarks where wanted == nil || wanted == id {
+    do {
+        for figure in try run() { print(figure.line(id)) }
+    } catch {
+        isMissing = true
+        print("\(id)\tmissing\t\(error)\t\t\tmissing")
+    }
+    fflush(nil)
+}
+if let wanted, !benchmarks.contains(where: { $0.id == wanted }) {
+    print("\(wanted)\tmissing\tno such benchmark\t\t\tmissing")
+    isMissing = true
+}
+exit(isMissing ? 1 : 0)

@@ -1,0 +1,69 @@
+# `make` alone lists the targets.
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test test-matrix test-sanitize fuzz bench docs feature compose install clean
+
+SWIFT ?= swift
+PREFIX ?= /usr/local
+TRAITS ?=
+SECONDS ?= 60
+
+# A static runtime makes one file that starts in half the time; lld packs the relocations that a static file has many of.
+RELEASE := -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker --gc-sections -Xlinker --pack-dyn-relocs=relr
+TRAIT_FLAGS := $(if $(TRAITS),--disable-default-traits --traits $(TRAITS))
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install the Debian packages that are missing
+	@.ci/setup build test bench
+
+build: ## Build .build/release/martlet; TRAITS=Chat,Auth chooses features
+	@.ci/setup build
+	$(SWIFT) build $(RELEASE) $(TRAIT_FLAGS) --product martlet
+	@echo "built: .build/release/martlet"
+
+demo: build ## Build and show what this build can do
+	@Apps/examples/demo .build/release/martlet
+
+test: ## Run every test; closes with one line: N passed, N failed
+	@.ci/setup build test
+	@.ci/test
+
+test-matrix: ## Build each feature alone and random subsets, and look at what they link
+	@.ci/setup build test
+	MARTLET_TEST_MATRIX=full $(SWIFT) test --filter PluginTests
+
+test-sanitize: ## Run the tests with the thread and the address sanitizer
+	@.ci/setup build test
+	$(SWIFT) test --sanitize=thread --scratch-path .build/thread --skip ProgramTests --skip PluginTests
+	$(SWIFT) test --sanitize=address --scratch-path .build/address --disable-xctest -Xswiftc -use-ld=lld --skip ProgramTests --skip PluginTests
+
+fuzz: ## Fuzz the parsers, SECONDS=60 each
+	@.ci/setup build
+	$(SWIFT) build -c release --product fuzz --scratch-path .build/fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library
+	@for target in json json5 document pull; do .build/fuzz/release/fuzz $$target $(SECONDS) || exit 1; done
+
+bench: ## Measure against peers; ONLY=id for one
+	@.ci/setup build bench
+	@$(SWIFT) build $(RELEASE) --product martlet 1>&2
+	@$(SWIFT) build $(RELEASE) --product bench 1>&2
+	@.build/release/bench $(ONLY)
+
+docs: build ## Write the reference and the manual page to .build/docs
+	@mkdir -p .build/docs
+	.build/release/martlet docs markdown > .build/docs/reference.md
+	.build/release/martlet docs man > .build/docs/martlet.1
+	.build/release/martlet docs schema --json > .build/docs/actions.json
+
+feature: ## Make a new feature package: NAME=Weather
+	$(SWIFT) package --allow-writing-to-package-directory new-feature "$(NAME)"
+
+install: build ## Install the program, its manual page and completions; PREFIX=/usr/local
+	install -D -m 755 .build/release/martlet "$(DESTDIR)$(PREFIX)/bin/martlet"
+	.build/release/martlet docs man | install -D -m 644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/man/man1/martlet.1"
+	.build/release/martlet completion bash | install -D -m 644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/martlet"
+	.build/release/martlet completion zsh | install -D -m 644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_martlet"
+	.build/release/martlet completion fish | install -D -m 644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/martlet.fish"
+
+clean: ## Remove everything that was built
+	rm -rf .build

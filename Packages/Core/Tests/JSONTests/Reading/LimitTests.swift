@@ -1,0 +1,50 @@
+import JSON
+import Testing
+
+@Suite("The limits of reading")
+struct LimitTests {
+    static let readings: [JSONReading] = [.strict, .stream, .json5]
+
+    @Test("admit 64 levels and no more", arguments: readings)
+    func depth(reading: JSONReading) throws {
+        let deep = String(repeating: "[", count: 63) + "{\"a\":1}" + String(repeating: "]", count: 63)
+        #expect(try JSON(parsing: deep, reading: reading)[0]?[0] != nil)
+        let error = try #require(throws: JSONError.self) { try JSON(parsing: "[" + deep + "]", reading: reading) }
+        #expect(error.code == .depth)
+        #expect(error.offset == 64)
+        #expect(error.path.count == 64)
+        #expect(error.message == "arrays and objects nest deeper than 64, the limit (maxDepth)")
+    }
+
+    @Test("stop a text that nests 10,000 deep, even where no limit was wanted", arguments: readings)
+    func deepest(reading: JSONReading) throws {
+        var reading = reading
+        reading.maxDepth = .max
+        #expect(reading.maxDepth == JSONReading.deepest)
+        for opening in ["[", "{\"a\":"] {
+            let text = String(repeating: opening, count: 10_000)
+            let error = try #require(throws: JSONError.self) { try JSON(parsing: text, reading: reading) }
+            #expect(error.code == .depth)
+        }
+    }
+
+    @Test("name the size of a text that is too long", arguments: readings)
+    func size(reading: JSONReading) throws {
+        var reading = reading
+        reading.maxBytes = 5
+        #expect(try JSON(parsing: "[1,2]", reading: reading) == [1, 2])
+        let error = try #require(throws: JSONError.self) { try JSON(parsing: "[1,23]", reading: reading) }
+        #expect(error.code == .size)
+        #expect(error.message == "the text has 6 bytes; the limit (maxBytes) is 5")
+    }
+
+    @Test("leave room for a line of a megabyte", arguments: readings)
+    func longLine(reading: JSONReading) throws {
+        let text = String(repeating: "long é ", count: 140_000)
+        #expect(try JSON(parsing: "[\"\(text)\"]", reading: reading) == [.string(text)])
+        let numbers = String(repeating: "1,", count: 100_000) + "1"
+        #expect(try JSON(parsing: "[\(numbers)]", reading: reading).array?.count == 100_001)
+        let digits = String(repeating: "9", count: 10_000)
+        #expect(try JSON(parsing: digits, reading: reading) == .big(digits))
+    }
+}

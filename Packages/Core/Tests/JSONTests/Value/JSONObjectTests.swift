@@ -1,0 +1,73 @@
+import JSON
+import Testing
+
+@Suite("A JSON object")
+struct JSONObjectTests {
+    @Test("keeps the order in which members were written")
+    func order() {
+        let object: JSONObject = ["z": 1, "a": 2, "m": 3]
+        #expect(object.keys == ["z", "a", "m"])
+        #expect(object.map(\.value) == [1, 2, 3])
+        #expect(object.map(\.key) == object.keys)
+    }
+
+    @Test("keeps the place of a member that is replaced, and appends a new one", arguments: [3, 40])
+    func setting(count: Int) {
+        var object = JSONObject((0..<count).map { ("k\($0)", .int($0)) })
+        object["k1"] = "new"
+        object["last"] = nil
+        object["last"] = true
+        #expect(object.count == count + 1)
+        #expect(object.keys[1] == "k1")
+        #expect(object["k1"] == "new")
+        #expect(object.keys.last == "last")
+        #expect(object["last"] == true)
+    }
+
+    @Test("removes a member that is set to nil", arguments: [3, 17, 40])
+    func removing(count: Int) {
+        var object = JSONObject((0..<count).map { ("k\($0)", .int($0)) })
+        object["k1"] = nil
+        #expect(object["k1"] == nil)
+        #expect(object.count == count - 1)
+        #expect(object["k2"] == 2)
+        #expect(object["k\(count - 1)"] == .int(count - 1))
+        object["k1"] = 1
+        #expect(object["k1"] == 1)
+    }
+
+    @Test("holds null as a value of its own")
+    func null() {
+        let object: JSONObject = ["a": nil]
+        #expect(object.count == 1)
+        #expect(object["a"] == .null)
+    }
+
+    @Test("takes the last of equal keys")
+    func duplicates() {
+        #expect(JSONObject([("a", 1), ("b", 2), ("a", 3)]) == ["a": 3, "b": 2])
+    }
+
+    @Test("equals an object of the same members in another order, with the same hash", arguments: [2, 30])
+    func equality(count: Int) {
+        let members = (0..<count).map { ("k\($0)", JSON.int($0)) }
+        let object = JSONObject(members)
+        let turned = JSONObject(members.reversed())
+        #expect(object == turned)
+        #expect(object.hashValue == turned.hashValue)
+        var other = turned
+        other["k0"] = "x"
+        #expect(object != other)
+        other["k0"] = nil
+        #expect(object != other)
+    }
+
+    @Test("with 200,000 members is built and read in a time that grows with their number", .timeLimit(.minutes(1)))
+    func large() {
+        var object = JSONObject()
+        for number in 0..<200_000 { object["key \(number)"] = .int(number) }
+        var sum = 0
+        for number in 0..<200_000 { sum += object["key \(number)"]?.int ?? 0 }
+        #expect(sum == 199_999 * 100_000)
+    }
+}

@@ -1,0 +1,181 @@
+import Capabilities
+import CoreTesting
+import Glibc
+import JSON
+import Registry
+import Settings
+import Testing
+
+/// Each runs in a process of its own, because the rules are about all descriptors and children of a process.
+@Suite("The rules of every feature", .timeLimit(.minutes(1)))
+struct ConformanceTests {
+    @Test("are kept by a good feature, running or not, alone or with what it needs")
+    func good() async {
+        await #expect(processExitsWith: .success) {
+            let still = try await FeatureConformance.violations(of: ActionsFeature.self)
+            #expect(still == [])
+            let running = try await FeatureConformance.violations(of: Tidy.self)
+            #expect(running == [])
+            let others: [any Feature.Type] = [Source<Alpha>.self, JournalFeature.self]
+            let needy = try await FeatureConformance.violations(of: Runner<Beta, Alpha, Steady>.self, with: others)
+            #expect(needy == [])
+        }
+    }
+
+    @Test("are about words: summaries without a final stop, and whole examples")
+    func words() async throws {
+        #expect(
+            try await FeatureConformance.violations(of: Wordy.self) == [
+                "the summary must be one line without a final stop",
+                "the composition is refused: wordy declares the action wordy.do, "
+                    + "which needs a summary of one line without a final stop",
+                "the setting size needs a summary without a final stop",
+                "wordy.do: the parameter word needs a summary without a final stop",
+                "wordy.do: the example 'wordy do' must be a whole command line",
+            ])
+    }
+
+    @Test("are about results: no two members of one name")
+    func results() async throws {
+        #expect(
+            try await FeatureConformance.violations(of: Doubled.self)
+                == ["doubled.do: the result has two members of one name"])
+    }
+
+    @Test("are broken by a need that nothing meets")
+    func needs() async throws {
+        let found = try await FeatureConformance.violations(of: Link<Alpha, Beta>.self)
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix("the composition is refused: alpha needs Beta") == true)
+    }
+
+    @Test("are broken by opening something before it is used")
+    func eager() async {
+        await #expect(processExitsWith: .success) {
+            let found = try await FeatureConformance.violations(of: Eager.self)
+            #expect(found == ["making the feature opened a file, a socket or a pipe"])
+        }
+    }
+
+    @Test("are broken by a descriptor that stays open")
+    func leaky() async {
+        await #expect(processExitsWith: .success) {
+            let found = try await FeatureConformance.violations(of: Leaky.self)
+            #expect(found == ["it left a file, a socket or a pipe open"])
+        }
+    }
+
+    @Test("are broken by a child process that stays")
+    func parent() async {
+        await #expect(processExitsWith: .success) {
+            let found = try await FeatureConformance.violations(of: Parent.self)
+            #expect(found == ["it left a child process behind"])
+        }
+    }
+
+    @Test("are broken by not ending when cancelled, in each round")
+    func endless() async {
+        await #expect(processExitsWith: .success) {
+            let limits = Lifecycle.Limits(start: .seconds(10), stop: .milliseconds(20))
+            let found = try await FeatureConformance.violations(of: Endless.self, limits: limits)
+            #expect(found == Array(repeating: "it did not end within the limit after being cancelled", count: 2))
+        }
+    }
+
+    @Test("are broken by failing at the start, in each round")
+    func failing() async {
+        await #expect(processExitsWith: .success) {
+            let found = try await FeatureConformance.violations(of: Unlucky.self)
+            #expect(found == ["start 1 failed: it broke", "start 2 failed: it broke"])
+        }
+    }
+}
+
+/// Opens a pipe while it runs, and closes it.
+private struct Tidy: PlainFeature, RunningFeature {
+    static let manifest = Manifest(id: "tidy", summary: "Cleans up", version: "1")
+
+    func run(in host: FeatureHost) async throws {
+        let descriptor = openNull()
+        defer { close(descriptor) }
+        host.report(.ok)
+        await untilCancelled()
+    }
+}
+
+private struct Wordy: PlainFeature {
+    static let manifest = Manifest(
+        id: "wordy", summary: "Says too much.", version: "1",
+        settings: [Setting("size", "Its size.", default: 1).declaration])
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(
+            Action("wordy.do", "Does it.", .reads, .argument("word", "")) { _, _ in Nothing() }
+                .example("wordy do", "Does it"))
+    }
+}
+
+private struct Doubled: PlainFeature {
+    struct Pair: Record {
+        static let fields: [Field<Pair>] = [Field("one", "First") { _ in 1 }, Field("one", "Second") { _ in 2 }]
+    }
+
+    static let manifest = Manifest(id: "doubled", summary: "Says it twice", version: "1")
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(Action("doubled.do", "Does it", .reads) { _ in [Pair()] })
+    }
+}
+
+private struct Eager: PlainFeature {
+    static let manifest = Manifest(id: "eager", summary: "Opens at once", version: "1")
+    private let descriptor = openNull()
+}
+
+private struct Leaky: PlainFeature, RunningFeature {
+    static let manifest = Manifest(id: "leaky", summary: "Leaves it open", version: "1")
+
+    func run(in host: FeatureHost) async throws {
+        _ = openNull()
+        host.report(.ok)
+        await untilCancelled()
+    }
+}
+
+private struct Parent: PlainFeature, RunningFeature {
+    static let manifest = Manifest(id: "parent", summary: "Leaves a child", version: "1")
+
+    func run(in host: FeatureHost) async throws {
+        try spawnTrue()
+        host.report(.ok)
+        await untilCancelled()
+    }
+}
+
+private struct Endless: PlainFeature, RunningFeature {
+    static let manifest = Manifest(id: "endless", summary: "Goes on", version: "1")
+
+    func run(in host: FeatureHost) async throws {
+        host.report(.ok)
+        await Door().wait()
+    }
+}
+
+private struct Unlucky: PlainFeature, RunningFeature {
+    static let manifest = Manifest(id: "unlucky", summary: "Never starts", version: "1")
+
+    func run(in host: FeatureHost) async throws { throw DemoFailure() }
+}
+
+private func openNull() -> Int32 {
+    unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+}
+
+/// Starts `/bin/true` and does not wait for it.
+private func spawnTrue() throws {
+    guard let path = unsafe strdup("/bin/true") else { throw DemoFailure() }
+    defer { unsafe free(path) }
+    var child: pid_t = 0
+    var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [path, nil]
+    guard unsafe posix_spawn(&child, path, nil, nil, &arguments, nil) == 0 else { throw DemoFailure() }
+}

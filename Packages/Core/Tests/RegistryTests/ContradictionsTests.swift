@@ -1,0 +1,141 @@
+import Capabilities
+import JSON
+import Testing
+
+@testable import Registry
+
+@Suite("An action that contradicts itself")
+struct ContradictionsTests {
+    /// A value whose schema offers nothing to choose.
+    private struct NoChoice: InputValue {
+        static var schema: Schema { .choice([]) }
+        init(json: JSON) {}
+    }
+
+    private static func made(_ id: String = "demo.do", _ summary: String = "Does it") -> Action {
+        Action(id, summary, .reads) { _ in Nothing() }
+    }
+
+    private static func taking<each Value: InputValue>(_ parameter: repeat Parameter<each Value>) -> Action {
+        Action("demo.do", "Does it", .reads, repeat each parameter) { (_, _: repeat each Value) in Nothing() }
+    }
+
+    @Test("is told for its id", arguments: ["", "Demo.do", "demo..do", "demo.do.", "demo do", "demo._do"])
+    func id(id: String) {
+        #expect(Self.made(id).contradictions == ["has a malformed id; ids are lower-case words joined by dots"])
+    }
+
+    @Test("is told for its summary", arguments: ["", "Does it."])
+    func summary(summary: String) {
+        #expect(Self.made("demo.do", summary).contradictions == ["needs a summary of one line without a final stop"])
+    }
+
+    @Test("is told for its alias", arguments: ["", "two words", "a.b", "-a", "A"])
+    func alias(alias: String) {
+        #expect(Self.made().alias(alias).contradictions == ["has the malformed alias \(alias)"])
+    }
+
+    @Test("is told for the name of a parameter", arguments: ["", "Name", "a b", "a.b", "a_b", "-a", "a-"])
+    func name(name: String) {
+        #expect(
+            Self.taking(.argument(name, "X")).contradictions == ["has a parameter with the malformed name \(name)"])
+    }
+
+    @Test("is told for two parameters of one name")
+    func twice() {
+        #expect(
+            Self.taking(.argument("a", "X"), .flag("a", "Y")).contradictions == ["has two parameters named a"])
+    }
+
+    @Test("is told for an option that every command has", arguments: Action.reservedNames.sorted())
+    func reserved(name: String) {
+        let expected = ["has the option --\(name), which every command has already"]
+        #expect(Self.taking(.flag(name, "X")).contradictions == expected)
+        #expect(Self.taking(.option(name, "X", as: String.self)).contradictions == expected)
+        #expect(Self.taking(.argument(name, "X")).contradictions.isEmpty)
+    }
+
+    @Test("is told for a letter that every command has", arguments: Action.reservedLetters.sorted())
+    func reserved(letter: Character) {
+        #expect(
+            Self.taking(.flag("a", "X", short: String(letter))).contradictions
+                == ["has the letter -\(letter), which every command has already"])
+    }
+
+    @Test("is told for a letter that is none, or is used twice")
+    func letters() {
+        #expect(Self.taking(.flag("a", "X", short: "1")).contradictions == ["has the letter -1, which is no letter"])
+        #expect(Self.taking(.flag("a", "X", short: "é")).contradictions == ["has the letter -é, which is no letter"])
+        #expect(Self.taking(.flag("a", "X", short: "xy")).contradictions == ["has the letter -?, which is no letter"])
+        #expect(
+            Self.taking(.flag("a", "X", short: "x"), .flag("b", "X", short: "x")).contradictions
+                == ["uses the letter -x twice"])
+        #expect(Self.taking(.flag("a", "X", short: "x"), .flag("b", "X", short: "X")).contradictions.isEmpty)
+    }
+
+    @Test("is told for words that nothing would be left for")
+    func repeated() {
+        #expect(
+            Self.taking(.argument("all", "X", as: [String].self), .argument("last", "X", as: String?.self))
+                .contradictions
+                == ["has last after all, which takes all words that are left"])
+        #expect(
+            Self.taking(.argument("all", "X", as: [String].self), .option("last", "X", as: String.self)).contradictions
+                .isEmpty)
+    }
+
+    @Test("is told for a word that must be given after one that may be left out")
+    func optional() {
+        #expect(
+            Self.taking(.argument("a", "X", as: String?.self), .argument("b", "X")).contradictions
+                == ["needs b after a, which may be left out"])
+        #expect(
+            Self.taking(.argument("a", "X", default: "x"), .argument("b", "X")).contradictions
+                == ["needs b after a, which may be left out"])
+    }
+
+    @Test("is told for a secret that would stand in the command line")
+    func secret() {
+        #expect(
+            Self.taking(.argument("token", "X", as: Secret.self)).contradictions == ["takes the secret token as a word"]
+        )
+        #expect(Self.taking(.secret("token", "X") as Parameter<Secret>).contradictions.isEmpty)
+    }
+
+    @Test("is told for a choice of nothing")
+    func choice() {
+        #expect(
+            Self.taking(.option("a", "X", as: NoChoice.self)).contradictions == ["offers no choice for a"])
+    }
+
+    @Test("is told for a default that does not fit")
+    func standard() {
+        #expect(
+            Self.taking(.option("a", "X", in: 1...3, default: 9)).contradictions
+                == ["has a default for a that must be from 1 to 3, not 9"])
+        #expect(Self.taking(.option("a", "X", in: 1...3, default: 3)).contradictions.isEmpty)
+    }
+
+    @Test("is told for a flag and its opposite")
+    func opposite() {
+        #expect(
+            Self.taking(.flag("cache", "X"), .flag("no-cache", "X")).contradictions == [
+                "has both --cache and --no-cache"
+            ])
+    }
+
+    @Test("is told all of it at once")
+    func everything() {
+        let action = Action(
+            "Demo", "Does it.", .reads, .argument("a b", "X"), .flag("help", "X", short: "h"),
+            .option("n", "X", in: 1...3, default: 0)
+        ) { _, _, _, _ in Nothing() }.alias("x y")
+        #expect(action.contradictions.count == 7)
+    }
+
+    @Test("is not told for the rich one of these tests")
+    func rich() {
+        #expect(ActionsFeature.rich.contradictions.isEmpty)
+        #expect(ActionsFeature.values.contradictions.isEmpty)
+    }
+}

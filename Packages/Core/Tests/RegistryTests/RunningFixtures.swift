@@ -1,0 +1,179 @@
+import Capabilities
+import CoreTesting
+import Registry
+import Synchronization
+
+/// What running features did, in order, and the doors that a test opens for them.
+final class Journal: Sendable {
+    private let lines = Mutex<[String]>([])
+    private let doors = Mutex<[String: Door]>([:])
+
+    var entries: [String] { lines.withLock { $0 } }
+
+    func note(_ line: String) { lines.withLock { $0.append(line) } }
+
+    /// The door of that name, the same for whoever asks.
+    func door(_ name: String) -> Door {
+        doors.withLock { doors in
+            let door = doors[name] ?? Door()
+            doors[name] = door
+            return door
+        }
+    }
+}
+
+/// Opens once; waiting for it cannot be cancelled.
+final class Door: Sendable {
+    private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+
+    func open() {
+        let waiting = state.withLock { state in
+            defer { state = (true, []) }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}
+
+/// Returns when the running task is cancelled.
+func untilCancelled() async {
+    let door = Door()
+    await withTaskCancellationHandler {
+        await door.wait()
+    } onCancel: {
+        door.open()
+    }
+}
+
+/// Lends the test's journal to the running features.
+struct JournalFeature: PlainFeature {
+    static let manifest = Manifest(id: "journal", summary: "Notes", version: "1", provides: [.single(Journal.self)])
+    private let journal = Journal()
+
+    func register(in registry: inout RegistryBuilder) { registry.provide(Journal.self, journal) }
+}
+
+/// How a running feature behaves.
+protocol Behaviour: Sendable {
+    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws
+}
+
+/// Reports, and lasts until it is cancelled.
+enum Steady: Behaviour {
+    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
+        journal.note("ok \(id)")
+        host.report(.ok)
+        await untilCancelled()
+    }
+}
+
+/// Reports when the test opens a door for it.
+enum Held: Behaviour {
+    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
+        await journal.door("go").wait()
+        try await Steady.run(id, host, journal)
+    }
+}
+
+/// Fails before it has reported.
+enum Failing: Behaviour {
+    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws { throw DemoFailure() }
+}
+
+/// Never reports.
+enum Silent: Behaviour {
+    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
+        await untilCancelled()
+        throw CancellationError()
+    }
+}
+
+/// Does not listen when it is cancelled.
+enum Stubborn: Behaviour {
+    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
+        host.report(.ok)
+        await journal.door("leave").wait()
+    }
+}
+
+/// Ends at once without a word.
+enum Brief: Behaviour {
+    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {}
+}
+
+/// Is well until the test says otherwise.
+enum Moody: Behaviour {
+    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
+        host.report(.ok)
+        await journal.door("worse").wait()
+        host.report(.degraded("no answer; trying again"))
+        await journal.door("better").wait()
+        host.report(.ok)
+        await journal.door("break").wait()
+        throw DemoFailure()
+    }
+}
+
+/// Answers its cancellation with an error.
+enum Sulky: Behaviour {
+    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
+        host.report(.degraded("not quite well"))
+        await untilCancelled()
+        throw DemoFailure()
+    }
+}
+
+/// Provides a mark, needs another unless that is its own, and runs as it is told.
+struct Runner<Own: Mark, Needed: Mark, How: Behaviour>: PlainFeature, RunningFeature {
+    static var manifest: Manifest {
+        Manifest(
+            id: name(of: Own.self), summary: "Runs", version: "1", provides: [.single(Own.self)],
+            needs: Own.self == Needed.self ? [] : [.one(Needed.self)])
+    }
+
+    func register(in registry: inout RegistryBuilder) { registry.provide(Own.self, Own()) }
+
+    func run(in host: FeatureHost) async throws {
+        let id = Self.manifest.id
+        let journal = try host.registry.one(Journal.self)
+        journal.note("run \(id)")
+        defer { journal.note("end \(id)") }
+        try await How.run(id, host, journal)
+    }
+}
+
+/// A lifecycle over features in memory, with its clock and journal.
+struct Stage {
+    let lifecycle: Lifecycle
+    let clock: TestClock
+    let journal: Journal
+    let composition: Composition
+
+    init(_ types: [any Feature.Type], settings: String = "{}") throws {
+        let test = try TestHost([JournalFeature.self] + types, settings: settings)
+        composition = test.composition
+        clock = test.clock
+        journal = try test.composition.registry.one(Journal.self)
+        lifecycle = Lifecycle(host: test.host)
+    }
+
+    func state(_ id: String) -> FeatureState { lifecycle.states[id] }
+
+    /// Returns as soon as a feature is in a state.
+    func wait(for id: String, toBe wanted: FeatureState) async {
+        // Listening begins before the look, so that no change falls between the two.
+        let changes = lifecycle.states.changes()
+        if state(id) == wanted { return }
+        for await change in changes where change.feature == id && change.state == wanted { return }
+    }
+}

@@ -1,0 +1,64 @@
+import CoreTesting
+import Registry
+import Settings
+import Testing
+
+@Suite("The states of features", .timeLimit(.minutes(1)))
+struct StatesTests {
+    @Test("are told as they change: worse, better, broken")
+    func changes() async throws {
+        let stage = try Stage([Runner<Alpha, Alpha, Moody>.self])
+        var changes = stage.lifecycle.states.changes().makeAsyncIterator()
+        await stage.lifecycle.start()
+        var seen: [FeatureState] = []
+        for door in ["", "worse", "better", "break"] {
+            stage.journal.door(door).open()
+            if let change = await changes.next() { seen.append(change.state) }
+            if door.isEmpty, let change = await changes.next() { seen.append(change.state) }
+        }
+        #expect(seen == [.starting, .ok, .degraded("no answer; trying again"), .ok, .failed("it broke")])
+        await stage.lifecycle.stop()
+    }
+
+    @Test("reach everybody who listens")
+    func listeners() async throws {
+        let stage = try Stage([Runner<Alpha, Alpha, Steady>.self])
+        let streams = [stage.lifecycle.states.changes(), stage.lifecycle.states.changes()]
+        await stage.lifecycle.start()
+        for stream in streams {
+            for await change in stream where change.state == .ok {
+                #expect(change.feature == "alpha")
+                break
+            }
+        }
+        await stage.lifecycle.stop()
+    }
+
+    @Test("of features that are off or could not be made say why, before anything is started")
+    func beforeStart() throws {
+        struct Broken: PlainFeature {
+            static let manifest = Manifest(id: "broken", summary: "Breaks", version: "1")
+            init() {}
+            init(_ settings: FeatureSettings) throws { throw DemoFailure() }
+        }
+        let stage = try Stage(
+            [Source<Alpha>.self, Source<Beta>.self, Broken.self], settings: "{features: {beta: false}}")
+        #expect(stage.state("alpha") == .ok)
+        #expect(stage.state("beta").word == "off")
+        #expect(stage.state("beta").reason?.hasPrefix("switched off") == true)
+        #expect(stage.state("broken") == .failed("cannot be made: it broke"))
+        #expect(stage.state("nobody") == .stopped)
+        #expect(stage.lifecycle.states.known("nobody") == nil)
+    }
+
+    @Test(
+        "have a word, and a reason where there is one",
+        arguments: [
+            (.off("x"), "off", "x"), (.starting, "starting", nil), (.ok, "ok", nil), (.degraded("x"), "degraded", "x"),
+            (.failed("x"), "failed", "x"), (.stopping, "stopping", nil), (.stopped, "stopped", nil),
+        ] as [(FeatureState, String, String?)])
+    func words(state: FeatureState, word: String, reason: String?) {
+        #expect(state.word == word)
+        #expect(state.reason == reason)
+    }
+}

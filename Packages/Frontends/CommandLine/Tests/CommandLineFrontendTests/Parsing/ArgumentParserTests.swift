@@ -1,0 +1,104 @@
+import Capabilities
+import JSON
+import Registry
+import Testing
+
+@testable import CommandLineFrontend
+
+/// What the words became: the arguments as one line of JSON, or every problem on a line of its own.
+func parsed(_ words: [String], _ action: Action = SampleFeature.parsed) -> String {
+    do throws(ArgumentsFailure) {
+        return JSON.object(try ArgumentParser.parse(words, for: action).arguments).text()
+    } catch {
+        return error.message
+    }
+}
+
+@Suite("Words after a command")
+struct ArgumentParserTests {
+    @Test(
+        "are taken by place and by name",
+        arguments: [
+            (["a"], #"{"first":"a"}"#),
+            (["a", "1", "2"], #"{"first":"a","rest":[1,2]}"#),
+            (["a", "--name", "b"], #"{"first":"a","name":"b"}"#),
+            (["--name=b", "a"], #"{"name":"b","first":"a"}"#),
+            (["--name=", "a"], #"{"name":"","first":"a"}"#),
+            (["--name=b=c", "a"], #"{"name":"b=c","first":"a"}"#),
+            (["-n", "b", "a"], #"{"name":"b","first":"a"}"#),
+            (["-nb", "a"], #"{"name":"b","first":"a"}"#),
+            (["-n=b", "a"], #"{"name":"b","first":"a"}"#),
+            (["--name=-b", "a"], #"{"name":"-b","first":"a"}"#),
+            (["--name", "-", "a"], #"{"name":"-","first":"a"}"#),
+            (["--name", "-7", "a"], #"{"name":"-7","first":"a"}"#),
+            (["a", "--all"], #"{"first":"a","all":true}"#),
+            (["a", "--all=false"], #"{"first":"a","all":false}"#),
+            (["a", "--no-all"], #"{"first":"a","all":false}"#),
+            (["a", "--no-wrap"], #"{"first":"a","wrap":false}"#),
+            (["a", "-ab"], #"{"first":"a","all":true,"brief":true}"#),
+            (["a", "-abn", "x"], #"{"first":"a","all":true,"brief":true,"name":"x"}"#),
+            (["a", "-abnx"], #"{"first":"a","all":true,"brief":true,"name":"x"}"#),
+            (["a", "-t", "x", "--tag", "y", "--tag=z"], #"{"first":"a","tag":["x","y","z"]}"#),
+            (["a", "--all", "--all"], #"{"first":"a","all":true}"#),
+            (["-"], #"{"first":"-"}"#),
+            (["--", "--all"], #"{"first":"--all"}"#),
+            (["--", "--", "1"], #"{"first":"--","rest":[1]}"#),
+            (["a", "-5", "-6"], #"{"first":"a","rest":[-5,-6]}"#),
+            (["a", "-c", "3"], #"{"first":"a","count":3}"#),
+            (["", "--name", ""], #"{"first":"","name":""}"#),
+        ])
+    func taken(words: [String], json: String) {
+        #expect(parsed(words) == json)
+    }
+
+    @Test(
+        "that are wrong say what would be right",
+        arguments: [
+            ([], "first is missing: The first word"),
+            (["a", "b"], "rest needs a whole number, not 'b'"),
+            (["a", "--name"], "--name needs a value: A name"),
+            (["a", "--name", "-x"], "--name needs a value: A name; write --name=-x if that is the value"),
+            (["a", "--name", "--"], "--name needs a value: A name"),
+            (["a", "-n"], "-n needs a value: A name"),
+            (["a", "--name=x", "--name=y"], "--name is given twice"),
+            (["a", "--all", "--no-all"], "--no-all is given twice"),
+            (["a", "--no-all=yes"], "--no-all takes no value"),
+            (["a", "--all=perhaps"], "--all needs true or false, not 'perhaps'"),
+            (["a", "--nmae", "x"], "--nmae is no option of sample parse; did you mean '--name'?"),
+            (["a", "--jsno"], "--jsno is no option of sample parse; did you mean '--json'?"),
+            (["a", "--zzzzzzzz"], "--zzzzzzzz is no option of sample parse"),
+            (["a", "-x"], "-x is no option of sample parse"),
+            (["a", "-aq"], "-q must stand alone, not in -aq"),
+            (["a", "--no-name"], "--no-name is no option of sample parse; did you mean '--name'?"),
+            (["a", "--shade", "drak"], "--shade must be one of light, dark, not 'drak'; did you mean 'dark'?"),
+        ])
+    func wrong(words: [String], message: String) {
+        #expect(parsed(words) == message)
+    }
+
+    @Test("have all their problems told at once, and none twice")
+    func everything() {
+        #expect(
+            parsed(["--count", "ten", "--nmae=x", "-x", "--shade=blue", "--all", "--no-all"]).split(separator: "\n") == [
+                "--count needs a whole number, not 'ten'",
+                "--nmae is no option of sample parse; did you mean '--name'?",
+                "-x is no option of sample parse",
+                "--shade must be one of light, dark, not 'blue'",
+                "--no-all is given twice",
+                "first is missing: The first word",
+            ])
+    }
+
+    @Test("are one too many where no more are taken")
+    func tooMany() {
+        #expect(parsed(["a", "b"], SampleFeature.send) == "'b' is one word too many")
+        #expect(parsed(["b"], SampleFeature.opened) == "'b' is not wanted here; sample open again takes no words")
+    }
+
+    @Test("outside the range of a number are refused with the range", arguments: ["0", "10", "-1"])
+    func range(count: String) {
+        let message = parsed(["a", "--count=\(count)"])
+        #expect(message.hasPrefix("--count "))
+        #expect(message.contains("1") && message.contains("9"))
+    }
+}
