@@ -40,8 +40,14 @@ test-sanitize: ## Run the tests with the thread and the address sanitizer
 
 fuzz: ## Fuzz the parsers, SECONDS=60 each
 	@.ci/setup build
-	$(SWIFT) build -c release --product fuzz --scratch-path .build/fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library
-	@for target in json json5 document pull; do .build/fuzz/release/fuzz $$target $(SECONDS) || exit 1; done
+	$(SWIFT) build --package-path Apps/fuzz --scratch-path .build/fuzz -c release -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld
+	@mkdir -p .build/fuzz/findings
+	@for target in json stream json5 document pull settings; do \
+	    echo "fuzz: $$target, $(SECONDS) s"; \
+	    MARTLET_FUZZ=$$target .build/fuzz/release/fuzz -max_total_time=$(SECONDS) -verbosity=0 -print_final_stats=1 \
+	        -artifact_prefix=.build/fuzz/findings/$$target- 2>&1 | grep -E 'SUMMARY|Fatal|executed_units' || exit 1; \
+	    if ls .build/fuzz/findings/$$target-* >/dev/null 2>&1; then echo "fuzz: findings in .build/fuzz/findings"; exit 1; fi; \
+	done
 
 bench: ## Measure against peers; ONLY=id for one
 	@.ci/setup build bench

@@ -4,9 +4,10 @@ import PackageDescription
 let package = Package(
     name: "FileKit",
     products: [.library(name: "FileKit", targets: ["FileKit"])],
+    dependencies: [.package(path: "../../Core")],
     targets: [
         .target(name: "CFileKit"),
-        .target(name: "FileKit", dependencies: ["CFileKit"]),
+        .target(name: "FileKit", dependencies: ["CFileKit", .product(name: "Core", package: "Core")]),
         .testTarget(name: "FileKitTests", dependencies: ["FileKit"]),
     ])
 

@@ -4,9 +4,10 @@ import PackageDescription
 let package = Package(
     name: "ProcessKit",
     products: [.library(name: "ProcessKit", targets: ["ProcessKit"])],
+    dependencies: [.package(path: "../../Core")],
     targets: [
         .target(name: "CProcessKit"),
-        .target(name: "ProcessKit", dependencies: ["CProcessKit"]),
+        .target(name: "ProcessKit", dependencies: ["CProcessKit", .product(name: "Core", package: "Core")]),
         .testTarget(name: "ProcessKitTests", dependencies: ["ProcessKit"]),
     ])
 

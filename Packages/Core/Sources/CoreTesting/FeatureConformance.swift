@@ -5,10 +5,15 @@ import Settings
 /// What every feature must do, whatever it is for. Each package runs it on its own feature:
 ///
 /// ```swift
-/// @Test("keeps the rules of every feature") func conforms() async throws {
-///     #expect(try await FeatureConformance.violations(of: WeatherFeature.self).isEmpty)
+/// @Test("keeps the rules of every feature") func conforms() async {
+///     await #expect(processExitsWith: .success) {
+///         let violations = try await FeatureConformance.violations(of: WeatherFeature.self)
+///         #expect(violations.isEmpty)
+///     }
 /// }
 /// ```
+///
+/// It looks at the descriptors and children of the whole process, which other tests would disturb.
 public enum FeatureConformance {
     /// The rules that the feature breaks, as sentences.
     ///
@@ -27,7 +32,9 @@ public enum FeatureConformance {
         let before = try await OpenDescriptors.settled()
         let test = try TestHost([feature] + others)
         found += test.composition.problems.map { "the composition is refused: \($0)" }
-        if !OpenDescriptors.now().isSubset(of: before) { found.append("making the feature opened a file, a socket or a pipe") }
+        if !OpenDescriptors.now().isSubset(of: before) {
+            found.append("making the feature opened a file, a socket or a pipe")
+        }
         found += declarationViolations(manifest, test)
         guard found.isEmpty else { return found }
         found += await lifeViolations(manifest.id, test, limits, before)
@@ -49,7 +56,8 @@ public enum FeatureConformance {
             {
                 found.append("\(action.id): the result has two members of one name")
             }
-            for example in action.examples where !example.command.hasPrefix("martlet ") && !example.command.contains("| martlet ") {
+            for example in action.examples
+            where !example.command.hasPrefix("martlet ") && !example.command.contains("| martlet ") {
                 found.append("\(action.id): the example '\(example.command)' must be a whole command line")
             }
         }

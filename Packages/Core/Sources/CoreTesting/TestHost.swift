@@ -19,7 +19,8 @@ public struct TestHost: Sendable {
         _ features: [BuiltInFeature], settings text: String = "{}", answers: [String: JSON] = [:],
         environment: [String: String] = [:], folder: String = "/nonexistent"
     ) throws {
-        var catalogue = SettingsCatalogue(features: features.filter { !$0.isEssential }.compactMap { $0.type?.manifest.id })
+        var catalogue = SettingsCatalogue(
+            features: features.filter { !$0.isEssential }.compactMap { $0.type?.manifest.id })
         for type in features.compactMap(\.type) { catalogue.add(type.manifest.settings, of: type.manifest.id) }
         catalogue.closeWithProfiles()
         let layer = try SettingsLayer(origin: .user(file: "settings.json"), text: Array(text.utf8))
@@ -42,7 +43,9 @@ public struct TestHost: Sendable {
         _ types: [any Feature.Type], settings text: String = "{}", answers: [String: JSON] = [:],
         environment: [String: String] = [:], folder: String = "/nonexistent"
     ) throws {
-        try self.init(types.map { BuiltInFeature($0) }, settings: text, answers: answers, environment: environment, folder: folder)
+        try self.init(
+            types.map { BuiltInFeature($0) }, settings: text, answers: answers, environment: environment, folder: folder
+        )
     }
 
     /// Does an action and gives its result as JSON.
@@ -53,6 +56,7 @@ public struct TestHost: Sendable {
         guard composition.problems.isEmpty else { throw CompositionFailure(composition.problems) }
         let registry = composition.registry
         let context = ActionContext(registry: registry, host: host, interaction: interaction, output: output)
-        return try await registry.perform(try registry.actions.find(id), arguments, in: context, isAgreed: isAgreed).json
+        return try await registry.perform(try registry.actions.find(id), arguments, in: context, isAgreed: isAgreed)
+            .json
     }
 }

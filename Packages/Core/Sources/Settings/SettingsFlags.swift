@@ -7,7 +7,8 @@ public enum SettingsFlags {
     public static func layer(_ flag: String, catalogue: SettingsCatalogue) throws(SettingsProblem) -> SettingsLayer {
         guard let equals = flag.firstIndex(of: "="), equals != flag.startIndex else {
             throw SettingsProblem(
-                origin: .flag, message: "--set needs key=value, such as --set profile=work, not \(flag.quotedForMessage)")
+                origin: .flag,
+                message: "--set needs key=value, such as --set profile=work, not \(flag.quotedForMessage)")
         }
         let key = flag[..<equals].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let declaration = catalogue.declaration(of: key) else {

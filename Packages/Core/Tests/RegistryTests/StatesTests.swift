@@ -1,7 +1,8 @@
 import CoreTesting
-import Registry
 import Settings
 import Testing
+
+@testable import Registry
 
 @Suite("The states of features", .timeLimit(.minutes(1)))
 struct StatesTests {
@@ -32,6 +33,26 @@ struct StatesTests {
             }
         }
         await stage.lifecycle.stop()
+    }
+
+    @Test("are told in the order in which they change, whoever changes them")
+    func order() async {
+        let states = FeatureStates()
+        let changes = states.changes()
+        await withTaskGroup(of: Void.self) { group in
+            for writer in 0..<8 {
+                group.addTask {
+                    for step in 0..<500 { states.set("alpha", .degraded("\(writer).\(step)")) }
+                }
+            }
+        }
+        states.set("beta", .ok)
+        var last: FeatureState?
+        for await change in changes {
+            if change.feature == "beta" { break }
+            last = change.state
+        }
+        #expect(last == states["alpha"])
     }
 
     @Test("of features that are off or could not be made say why, before anything is started")

@@ -18,7 +18,9 @@ extension Schema {
         case .url: return ["type": "string", "format": "uri"]
         case .time: return ["type": "string", "format": "date-time"]
         case .duration:
-            return ["type": ["string", "number"], "description": "a duration such as 30s or 1m30s; a number is seconds"]
+            return [
+                "type": ["string", "number"], "description": "a duration such as 30s or 1m30s; a number is seconds",
+            ]
         case .size:
             return ["type": ["integer", "string"], "description": "bytes, or a size such as 64KiB"]
         case .array(let element): return ["type": "array", "items": .object(element.jsonSchema)]

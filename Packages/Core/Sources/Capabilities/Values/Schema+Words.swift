@@ -39,20 +39,13 @@ extension Schema {
             return .array(items)
         case .any:
             // Anything that is no JSON is meant as text.
-            guard let value = Result(catching: { () throws(JSONError) in try JSON(parsing: word, reading: .json5) }).success else {
-                return .string(word)
-            }
-            return value
+            do { return try JSON(parsing: word, reading: .json5) } catch { return .string(word) }
         default:
-            do {
-                return try checked(try JSON(parsing: word, reading: .json5))
-            } catch let error as JSONError {
+            let value: JSON
+            do { value = try JSON(parsing: word, reading: .json5) } catch {
                 throw ValueError("is no JSON (\(error.message)): \(word.quotedForMessage)")
-            } catch let error as ValueError {
-                throw error
-            } catch {
-                throw ValueError("cannot be read: \(error)")
             }
+            return try checked(value)
         }
     }
 
@@ -63,11 +56,5 @@ extension Schema {
 
     private func expected(_ what: String, got word: String) -> ValueError {
         ValueError("needs \(what), not \(word.quotedForMessage)")
-    }
-}
-
-extension Result {
-    fileprivate var success: Success? {
-        if case .success(let value) = self { value } else { nil }
     }
 }

@@ -14,7 +14,9 @@ extension Action {
     var contradictions: [String] {
         var found: [String] = []
         if !DottedName.isValid(id) { found.append("has a malformed id; ids are lower-case words joined by dots") }
-        if summary.isEmpty || summary.hasSuffix(".") { found.append("needs a summary of one line without a final stop") }
+        if summary.isEmpty || summary.hasSuffix(".") {
+            found.append("needs a summary of one line without a final stop")
+        }
         if let alias, !DottedName.isWord(alias) { found.append("has the malformed alias \(alias)") }
         var names: Set<String> = []
         var letters: Set<Character> = []

@@ -32,7 +32,8 @@ public struct ActionIndex: Sendable {
                 report(.duplicateAction, "gives \(action.id) the alias \(alias), which another action has")
             }
             if action.isDefault, let other = defaults.updateValue(action.id, forKey: action.group) {
-                report(.duplicateAction, "makes \(action.id) the default of \(action.group), and \(other) is it already")
+                report(
+                    .duplicateAction, "makes \(action.id) the default of \(action.group), and \(other) is it already")
             }
         }
         let words = Set(byID.keys.map { $0.prefix { $0 != "." } })
@@ -40,7 +41,8 @@ public struct ActionIndex: Sendable {
             problems.append(
                 CompositionProblem(
                     .duplicateAction, registered[index].feature,
-                    "gives \(registered[index].action.id) the alias \(alias), which is the first word of other actions"))
+                    "gives \(registered[index].action.id) the alias \(alias), which is the first word of other actions")
+            )
         }
         all = registered.map(\.action)
         owners = registered.map(\.feature)
@@ -79,6 +81,8 @@ extension Action {
 extension String {
     /// Whether a dotted id is the given one or below it.
     fileprivate func isBelow(_ name: String) -> Bool {
-        hasPrefix(name) && (utf8.count == name.utf8.count || utf8[utf8.index(utf8.startIndex, offsetBy: name.utf8.count)] == UInt8(ascii: "."))
+        hasPrefix(name)
+            && (utf8.count == name.utf8.count
+                || utf8[utf8.index(utf8.startIndex, offsetBy: name.utf8.count)] == UInt8(ascii: "."))
     }
 }

@@ -64,7 +64,8 @@ struct CompositionCheck {
         off.append(
             Composition.Left(id: entry.trait.lowercased(), summary: "", reason: "not in this build; \(mend)"))
         for capability in entry.provides {
-            absentProviders[capability, default: []].append("\(entry.trait) provides it and is not in this build: \(mend)")
+            absentProviders[capability, default: []].append(
+                "\(entry.trait) provides it and is not in this build: \(mend)")
         }
     }
 
@@ -93,13 +94,15 @@ struct CompositionCheck {
             if !keys.insert(setting.key).inserted {
                 problems.append(
                     CompositionProblem(
-                        .contradiction, manifest.id, "declares the setting \(setting.key.joined(separator: ".")) twice"))
+                        .contradiction, manifest.id, "declares the setting \(setting.key.joined(separator: ".")) twice")
+                )
             }
             for problem in setting.schema.problems(in: setting.standard) {
                 problems.append(
                     CompositionProblem(
                         .contradiction, manifest.id,
-                        "declares the setting \(setting.key.joined(separator: ".")) whose default \(problem.description)"))
+                        "declares the setting \(setting.key.joined(separator: ".")) whose default \(problem.description)"
+                    ))
             }
         }
         // Names of types are slow to make, so they are compared only where a list could disagree.
@@ -205,7 +208,8 @@ struct CompositionCheck {
     /// The feature, where nobody else provides what it needs. A fallback is meant to serve its own feature too.
     private func itself(_ manifest: Manifest) -> [String] {
         let isNeeded = manifest.needs.contains { need in
-            need.kind == .one && providers[need.capability]?.filter { $0.kind != .fallback }.map(\.feature) == [manifest.id]
+            need.kind == .one
+                && providers[need.capability]?.filter { $0.kind != .fallback }.map(\.feature) == [manifest.id]
         }
         return isNeeded ? [manifest.id] : []
     }

@@ -21,7 +21,8 @@ public struct RegistryBuilder {
         guard let provision = current.provides.first(where: { $0.capability == type }) else {
             problems.append(
                 CompositionProblem(
-                    .undeclared, current.id, "provides \(type) without naming it in its manifest; add it to 'provides'"))
+                    .undeclared, current.id, "provides \(type) without naming it in its manifest; add it to 'provides'")
+            )
             return
         }
         provided.insert(type)

@@ -46,14 +46,13 @@ public final class FeatureStates: Sendable {
     /// - Returns: whether it was changed.
     @discardableResult
     func change(_ feature: String, _ next: (FeatureState) -> FeatureState?) -> Bool {
-        let (state, observers) = contents.withLock { contents -> (FeatureState?, [AsyncStream<(feature: String, state: FeatureState)>.Continuation]) in
+        contents.withLock { contents in
             let present = contents.states[feature] ?? .stopped
-            guard let state = next(present), state != present || contents.states[feature] == nil else { return (nil, []) }
+            guard let state = next(present), state != present || contents.states[feature] == nil else { return false }
             contents.states[feature] = state
-            return (state, Array(contents.observers.values))
+            // Told under the lock, so that everybody sees the changes in the order in which they happened.
+            for observer in contents.observers.values { observer.yield((feature: feature, state: state)) }
+            return true
         }
-        guard let state else { return false }
-        for observer in observers { observer.yield((feature: feature, state: state)) }
-        return true
     }
 }

@@ -1,9 +1,10 @@
+public import Capabilities
 import Glibc
 
 /// Why a file operation failed: what was tried, on which path, and what the system said.
-public struct FileError: Error, Sendable, CustomStringConvertible {
+public struct FileError: Failure {
     /// The stable reason, to be compared with `==`.
-    public let code: Code
+    public let kind: Kind
     /// What was tried, as a verb: "read", "write", "list".
     public let operation: String
     /// The path as the caller gave it.
@@ -13,11 +14,10 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     /// A sentence for a person: "cannot read /x/config.json: permission denied".
     public let message: String
 
-    /// The sentence of `message`.
-    public var description: String { message }
+    public var code: String { kind.description }
 
-    init(_ code: Code, _ operation: String, _ path: String, errno: Int32 = 0, because reason: String) {
-        self.code = code
+    init(_ kind: Kind, _ operation: String, _ path: String, errno: Int32 = 0, because reason: String) {
+        self.kind = kind
         self.operation = operation
         self.path = path
         self.errno = errno
@@ -25,8 +25,8 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     }
 
     init(_ operation: String, _ path: String, errno number: Int32) {
-        let code = Code(errno: number)
-        self.init(code, operation, path, errno: number, because: Self.reason(number))
+        let kind = Kind(errno: number)
+        self.init(kind, operation, path, errno: number, because: Self.reason(number))
     }
 
     private static func reason(_ number: Int32) -> String {

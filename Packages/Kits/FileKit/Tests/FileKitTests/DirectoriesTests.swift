@@ -61,7 +61,7 @@ struct DirectoriesTests {
     @Test("a user without any home gets an error that says what to set")
     func noHome() {
         let error = #expect(throws: FileError.self) { try directories([:], userID: 4_000_000_000).config }
-        #expect(error?.code == .noHome)
+        #expect(error?.kind == .noHome)
         #expect(error?.message.contains("set HOME or APP_HOME") == true)
     }
 

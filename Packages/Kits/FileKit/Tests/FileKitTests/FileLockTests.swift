@@ -44,7 +44,7 @@ struct FileLockTests {
             let error = await #expect(throws: FileError.self) {
                 _ = try await FileLock.acquire("\(directory)/lock", within: .milliseconds(20))
             }
-            #expect(error?.code == .busy)
+            #expect(error?.kind == .busy)
             held?.release()
         }
     }

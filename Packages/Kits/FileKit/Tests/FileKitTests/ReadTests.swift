@@ -20,7 +20,7 @@ struct ReadTests {
             let path = "\(directory)/a"
             try Files.writeAtomically([1, 2, 3], to: path)
             let error = try #require(throws: FileError.self) { try Files.read(path, limit: 2) }
-            #expect(error.code == .tooLarge)
+            #expect(error.kind == .tooLarge)
             #expect(error.message == "cannot read \(path): it is larger than the limit of 2 bytes")
         }
     }
@@ -54,10 +54,10 @@ struct ReadTests {
     @Test(
         "what is no readable file is refused with its reason",
         arguments: [
-            ("/", FileError.Code.isDirectory), ("/dev/zero", .notRegular), ("/nowhere/at/all", .notFound),
+            ("/", FileError.Kind.isDirectory), ("/dev/zero", .notRegular), ("/nowhere/at/all", .notFound),
             ("/etc/passwd/below", .notDirectory), (String(repeating: "n", count: 300), .other),
         ])
-    func refused(path: String, code: FileError.Code) {
+    func refused(path: String, code: FileError.Kind) {
         #expect(failure { () throws(FileError) in _ = try Files.read(path, limit: 10) } == code)
     }
 

@@ -43,7 +43,7 @@ struct WriteTests {
     func notRegular() async throws {
         try await withTemporaryDirectory { directory in
             try #require(unsafe mkfifo("\(directory)/pipe", 0o600) == 0)
-            let cases: [(String, FileError.Code)] = [
+            let cases: [(String, FileError.Kind)] = [
                 (directory, .isDirectory), ("\(directory)/pipe", .notRegular), ("/dev/full", .notRegular),
                 ("\(directory)/missing/a", .notFound), ("/etc/passwd/a", .notDirectory),
             ]

@@ -1,25 +1,27 @@
+public import Capabilities
 import Glibc
 
 /// Why a child process could not be started, used or waited for.
-public struct ProcessError: Error, Sendable, CustomStringConvertible {
+public struct ProcessError: Failure {
     /// The stable reason, to be compared with `==`.
-    public let code: Code
+    public let kind: Kind
     /// A sentence for a person: what happened and what to do next.
     public let message: String
     /// The system's error number, or 0 when this package refused by itself.
     public let errno: Int32
 
-    /// The sentence of `message`.
-    public var description: String { message }
+    public var code: String { kind.description }
 
-    init(_ code: Code, _ message: String, errno: Int32 = 0) {
-        self.code = code
+    public var exit: ExitCode { kind == .timedOut ? .unreachable : .toolFailed }
+
+    init(_ kind: Kind, _ message: String, errno: Int32 = 0) {
+        self.kind = kind
         self.message = message
         self.errno = errno
     }
 
     /// A stable reason for a failure; new ones may be added.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    public struct Kind: Hashable, Sendable, CustomStringConvertible {
         /// The dotted form for programs: "process.not-found".
         public let description: String
 
@@ -28,27 +30,27 @@ public struct ProcessError: Error, Sendable, CustomStringConvertible {
         }
 
         /// No such program, in PATH or at the path given.
-        public static let notFound = Code("process.not-found")
+        public static let notFound = Kind("process.not-found")
         /// The file is there, but it is not a program that this user can run.
-        public static let notExecutable = Code("process.not-executable")
+        public static let notExecutable = Kind("process.not-executable")
         /// The working directory is missing or is none.
-        public static let workingDirectory = Code("process.working-directory")
+        public static let workingDirectory = Kind("process.working-directory")
         /// An argument or variable that cannot be passed to a program.
-        public static let invalid = Code("process.invalid")
+        public static let invalid = Kind("process.invalid")
         /// The system refused to start or to watch a process; `errno` tells why.
-        public static let system = Code("process.system")
+        public static let system = Kind("process.system")
         /// More output than the caller allowed.
-        public static let outputTooLarge = Code("process.output-too-large")
+        public static let outputTooLarge = Kind("process.output-too-large")
         /// A line longer than the caller allowed.
-        public static let lineTooLong = Code("process.line-too-long")
+        public static let lineTooLong = Kind("process.line-too-long")
         /// The child took longer than the caller allowed.
-        public static let timedOut = Code("process.timed-out")
+        public static let timedOut = Kind("process.timed-out")
         /// The child reads no more input, or its input was closed.
-        public static let inputClosed = Code("process.input-closed")
+        public static let inputClosed = Kind("process.input-closed")
         /// The pipe was not asked for, or the child's scope has ended.
-        public static let notConnected = Code("process.not-connected")
+        public static let notConnected = Kind("process.not-connected")
         /// Another part of the program handles signals already.
-        public static let signalsInUse = Code("process.signals-in-use")
+        public static let signalsInUse = Kind("process.signals-in-use")
     }
 }
 

@@ -63,7 +63,7 @@ struct EndTests {
         let child = try await launcher.withChild(script("true")) { $0 }
         child.send(.kill)
         let error = await #expect(throws: ProcessError.self) { try await child.exitStatus() }
-        #expect(error?.code == .notConnected)
+        #expect(error?.kind == .notConnected)
         #expect(try await child.output.read() == nil)
     }
 

@@ -35,7 +35,7 @@ struct PipeTests {
             let lines = try child.output.lines(limit: 1000)
             #expect(try await lines.next()?.count == 1000)
             let error = await #expect(throws: ProcessError.self) { try await child.output.nextLine(limit: 1000) }
-            #expect(error?.code == .lineTooLong)
+            #expect(error?.kind == .lineTooLong)
             #expect(error?.message.contains("1000 bytes") == true)
             #expect(try await child.output.nextLine(limit: 1001)?.count == 1001)
         }
@@ -109,7 +109,7 @@ struct PipeTests {
                 await #expect(throws: CancellationError.self) { try await writing.value }
                 // A write that was cut cannot be followed by another.
                 let error = await #expect(throws: ProcessError.self) { try await input.write([1]) }
-                #expect(error?.code == .inputClosed)
+                #expect(error?.kind == .inputClosed)
                 let gate = unsafe open("\(directory)/gate", O_WRONLY | O_CLOEXEC)
                 #expect(unsafe write(gate, "\n", 1) == 1)
                 close(gate)
@@ -150,7 +150,7 @@ struct PipeTests {
                 // Another child that is just starting may hold a copy of the other end for a moment.
                 while true { try await child.input.write([1]) }
             }
-            #expect(error?.code == .inputClosed)
+            #expect(error?.kind == .inputClosed)
         }
     }
 
@@ -167,7 +167,7 @@ struct PipeTests {
                     default: _ = try child.errors
                     }
                 }
-                #expect(error?.code == .notConnected)
+                #expect(error?.kind == .notConnected)
                 #expect(error?.message.contains("the \(pipe) of process") == true)
             }
         }

@@ -23,7 +23,7 @@ struct RunTests {
             try await launcher.run(
                 script("trap '' TERM; sleep 1000"), timeout: .milliseconds(50), grace: .milliseconds(50))
         }
-        #expect(error?.code == .timedOut)
+        #expect(error?.kind == .timedOut)
         #expect(ContinuousClock.now - started < .seconds(20))
     }
 
@@ -32,7 +32,7 @@ struct RunTests {
         let error = await #expect(throws: ProcessError.self) {
             try await launcher.run(script(text), outputLimit: 6, timeout: .seconds(20))
         }
-        #expect(error?.code == .outputTooLarge)
+        #expect(error?.kind == .outputTooLarge)
         #expect(error?.message.contains("limit of 6 bytes") == true)
     }
 

@@ -30,7 +30,8 @@ struct SignalsTests {
     func received() async {
         await #expect(processExitsWith: .success) {
             let signals = try Signals.install([.terminate])
-            let waiting = Task { await signals.received.next() }
+            let received = try signals.received
+            let waiting = Task { await received.next() }
             kill(getpid(), SIGTERM)
             #expect(await waiting.value == .terminate)
         }
@@ -40,8 +41,9 @@ struct SignalsTests {
     func cancelled() async {
         await #expect(processExitsWith: .success) {
             let signals = try Signals.install([.terminate])
+            let received = try signals.received
             let waiting = Task {
-                for await _ in signals.received { Issue.record("no signal was sent") }
+                for await _ in received { Issue.record("no signal was sent") }
             }
             waiting.cancel()
             await waiting.value
@@ -78,7 +80,7 @@ struct SignalsTests {
         await #expect(processExitsWith: .signal(SIGTERM)) {
             var signals: Signals? = try Signals.install([.terminate])
             let error = #expect(throws: ProcessError.self) { try Signals.install([.hangUp]) }
-            #expect(error?.code == .signalsInUse)
+            #expect(error?.kind == .signalsInUse)
             deliver(SIGTERM)
             #expect(signals?.next() == .terminate)
             signals = nil

@@ -69,7 +69,7 @@ struct StartTests {
             command = Command("./tool", environment: [:], workingDirectory: directory)
             #expect(text(try await launcher.run(command, timeout: .seconds(20)).output) == "ours\n")
             command = Command("tool", environment: ["PATH": ":."], workingDirectory: directory)
-            #expect(await failure(command)?.code == .notFound)
+            #expect(await failure(command)?.kind == .notFound)
         }
     }
 
@@ -79,7 +79,7 @@ struct StartTests {
             try makeFile("\(directory)/plain", "text", mode: 0o644)
             try makeFile("\(directory)/bare", "no first line", mode: 0o755)
             try makeFile("\(directory)/orphan", "#!/no/such/interpreter\n", mode: 0o755)
-            let cases: [(String, ProcessError.Code, String)] = [
+            let cases: [(String, ProcessError.Kind, String)] = [
                 ("no-such-tool", .notFound, "it is in no directory of PATH"),
                 ("\(directory)/missing", .notFound, "there is no such file"),
                 ("\(directory)/orphan", .notFound, "the interpreter that its first line names"),
@@ -90,22 +90,22 @@ struct StartTests {
             ]
             for (executable, code, reason) in cases {
                 let error = await failure(Command(executable, environment: ["PATH": directory]))
-                #expect(error?.code == code)
+                #expect(error?.kind == code)
                 #expect(error?.message.contains(reason) == true, "\(error?.message ?? "no error")")
             }
             var command = script("true")
             command.workingDirectory = "\(directory)/nowhere"
-            #expect(await failure(command)?.code == .workingDirectory)
+            #expect(await failure(command)?.kind == .workingDirectory)
             command.workingDirectory = "\(directory)/plain"
-            #expect(await failure(command)?.code == .workingDirectory)
+            #expect(await failure(command)?.kind == .workingDirectory)
         }
     }
 
     @Test("what C strings cannot carry is refused")
     func zeroBytes() async {
-        #expect(await failure(script("true", ["a\0b"]))?.code == .invalid)
-        #expect(await failure(Command("true", environment: ["PATH": "/bin", "A": "\0"]))?.code == .invalid)
-        #expect(await failure(Command("true", environment: ["PATH": "/bin", "A=B": "x"]))?.code == .invalid)
+        #expect(await failure(script("true", ["a\0b"]))?.kind == .invalid)
+        #expect(await failure(Command("true", environment: ["PATH": "/bin", "A": "\0"]))?.kind == .invalid)
+        #expect(await failure(Command("true", environment: ["PATH": "/bin", "A=B": "x"]))?.kind == .invalid)
     }
 
     @Test("a child starts although this process has no standard descriptors")

@@ -26,21 +26,11 @@ struct Completer {
     }
 
     private func all(_ before: [String], _ current: String) -> [Candidate] {
-        if let last = before.last, let common = Self.valueOption(last, CommonOptions.declarations) {
+        if !before.contains("--"), let last = before.last, let common = Self.valueOption(last, CommonOptions.declarations) {
             return values(common)
         }
         // Common options may stand anywhere and say nothing about the command.
-        var words: [String] = []
-        var index = 0
-        while index < before.count {
-            let word = before[index]
-            index += 1
-            if Self.valueOption(word, CommonOptions.declarations) != nil {
-                index += 1
-            } else if !CommonOptions.declarations.contains(where: { word.hasPrefix("--" + $0.name) }) {
-                words.append(word)
-            }
-        }
+        let words = CommonOptions.take(from: before).words
         let match: CommandTree.Match
         do { match = try tree.match(words) } catch { return [] }
         switch match {
@@ -58,23 +48,36 @@ struct Completer {
     }
 
     private func arguments(_ action: Action, _ rest: [String], _ current: String) -> [Candidate] {
+        if !rest.contains("--"), let options = named(action, rest, current) { return options }
+        var places = 0
+        var index = 0
+        var onlyPlaces = false
+        while index < rest.count {
+            let word = rest[index]
+            index += 1
+            if onlyPlaces || word == "-" || !word.hasPrefix("-") {
+                places += 1
+            } else if word == "--" {
+                onlyPlaces = true
+            } else if Self.valueOption(word, action.parameters) != nil {
+                index += 1
+            }
+        }
+        let positional = action.parameters.filter { $0.form == .positional }
+        if positional.indices.contains(places) { return values(positional[places]) }
+        if let last = positional.last, last.isRepeated { return values(last) }
+        return []
+    }
+
+    /// What an option's name or value may be; nil when the word being typed is neither.
+    private func named(_ action: Action, _ rest: [String], _ current: String) -> [Candidate]? {
         if let last = rest.last, let option = Self.valueOption(last, action.parameters) { return values(option) }
         if let equals = current.firstIndex(of: "="), current.hasPrefix("--"),
             let option = Self.valueOption(String(current[..<equals]), action.parameters + CommonOptions.declarations)
         {
             return values(option).map { $0.word.hasPrefix(":") ? $0 : Candidate("\(current[...equals])\($0.word)", $0.summary) }
         }
-        if current.hasPrefix("-") { return options(action.parameters) }
-        var places = 0
-        var index = 0
-        while index < rest.count {
-            if Self.valueOption(rest[index], action.parameters) != nil { index += 1 } else if !rest[index].hasPrefix("-") { places += 1 }
-            index += 1
-        }
-        let positional = action.parameters.filter { $0.form == .positional }
-        if positional.indices.contains(places) { return values(positional[places]) }
-        if let last = positional.last, last.isRepeated { return values(last) }
-        return []
+        return current.hasPrefix("-") ? options(action.parameters) : nil
     }
 
     /// The option that takes the next word as its value, if this word is one.

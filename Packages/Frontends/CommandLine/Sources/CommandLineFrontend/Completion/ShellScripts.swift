@@ -20,15 +20,28 @@ enum ShellScripts {
         """
         # Completion of \(program) for bash: source <(\(program) completion bash)
         \(function)() {
-            local line current=${COMP_WORDS[COMP_CWORD]}
+            local line word before= count=0 current=${COMP_WORDS[COMP_CWORD]}
+            local -a words=()
+            # bash cuts --name=value at its = and expects only what follows it.
+            for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+                if (( count )) && [[ $word == = || $before == = ]]; then
+                    words[count-1]+=$word
+                else
+                    words[count++]=$word
+                fi
+                before=$word
+            done
+            [[ $current == = ]] && current=
             COMPREPLY=()
             while IFS= read -r line; do
+                line=${line%%$'\\t'*}
                 case $line in
                     :files) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current") ;;
                     :folders) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$current") ;;
-                    *) COMPREPLY+=("${line%%$'\\t'*}") ;;
+                    --*=*) COMPREPLY+=("${line#*=}") ;;
+                    *) COMPREPLY+=("$line") ;;
                 esac
-            done < <(\(program) completion words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+            done < <(\(program) completion words -- "${words[@]}" 2>/dev/null)
         }
         complete -F \(function) \(program)
 

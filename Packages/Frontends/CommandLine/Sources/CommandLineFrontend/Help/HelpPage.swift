@@ -9,7 +9,7 @@ struct HelpPage {
 
     /// - Parameter summaries: what each feature is for, by the first word of its commands.
     func root(_ tree: CommandTree, summary: String, summaries: [String: String]) -> String {
-        var lines = ["\(program): \(summary)", "", "Usage: \(program) <command> [arguments] [options]", ""]
+        var lines = wrapped("\(program): \(summary)") + [""] + usage("\(program) <command> [arguments] [options]")
         lines += section(
             "Commands",
             tree.root.visible.map { node in
@@ -19,35 +19,48 @@ struct HelpPage {
         let aliases = tree.aliases.sorted { $0.key < $1.key }
         lines += section("Shortcuts", aliases.map { ($0.key, "\($0.value.words): \($0.value.summary)") })
         lines += options("Options for every command", CommonOptions.declarations)
-        lines.append("'\(program) help <command>' shows more about a command.")
+        lines += wrapped("'\(program) help <command>' shows more about a command.")
         return lines.joined(separator: "\n") + "\n"
     }
 
     func group(_ node: CommandTree.Node, summary: String?) -> String {
-        var lines = [summary ?? verbs(node), "", "Usage: \(program) \(node.path.joined(separator: " ")) <verb> [arguments] [options]", ""]
+        var lines = wrapped(summary ?? verbs(node)) + [""]
+        lines += usage("\(program) \(node.path.joined(separator: " ")) <verb> [arguments] [options]")
         lines += section(
             "Verbs", node.visible.map { ($0.path.last ?? "", ($0.action ?? $0.standard)?.summary ?? verbs($0)) })
-        if let standard = node.standard { lines.append("Without a verb: \(standard.words)") }
+        if let standard = node.standard { lines += wrapped("Without a verb: \(standard.words)") }
         return lines.joined(separator: "\n") + "\n"
     }
 
     func action(_ action: Action) -> String {
-        var lines = [action.summary, "", "Usage: \(Usage.line(action, program: program))", ""]
-        if !action.details.isEmpty { lines += wrapped(action.details, indent: 0) + [""] }
+        var lines = wrapped(action.summary) + [""] + usage(Usage.line(action, program: program))
+        if !action.details.isEmpty { lines += wrapped(action.details) + [""] }
         lines += section(
             "Arguments", action.parameters.filter { $0.form == .positional }.map { (Usage.place($0), Usage.summary($0)) })
         lines += options("Options", action.parameters.filter { $0.form != .positional })
         if !action.examples.isEmpty {
             lines.append("Examples:")
-            for example in action.examples { lines += ["  \(example.command)", "      \(example.summary)"] }
+            for example in action.examples {
+                // A command stays on one line, so that it can be copied.
+                lines += ["  \(example.command)"] + wrapped(example.summary, indent: 6)
+            }
             lines.append("")
         }
-        if action.effect == .destroys { lines += ["It asks before it does anything; --yes agrees beforehand.", ""] }
-        lines.append("'\(program) help' lists the options that every command has.")
+        if action.effect == .destroys {
+            lines += wrapped("It asks before it does anything; --yes agrees beforehand.") + [""]
+        }
+        lines += wrapped("'\(program) help' lists the options that every command has.")
         return lines.joined(separator: "\n") + "\n"
     }
 
     // MARK: Layout
+
+    /// Where lines end; what goes elsewhere than to a terminal is still read by people.
+    private var columns: Int { max(20, width ?? 100) }
+
+    private func usage(_ line: String) -> [String] {
+        wrapped("Usage: \(line)", hanging: 7) + [""]
+    }
 
     private func verbs(_ node: CommandTree.Node) -> String {
         node.visible.compactMap(\.path.last).joined(separator: ", ")
@@ -60,13 +73,12 @@ struct HelpPage {
     /// Two columns; a name that is too long for the first has its text on the next line.
     private func section(_ title: String, _ rows: [(String, String)]) -> [String] {
         if rows.isEmpty { return [] }
-        let column = min(30, (rows.map { TextWidth.of($0.0) }.max() ?? 0) + 2)
+        let column = min(30, columns * 2 / 5, (rows.map { TextWidth.of($0.0) }.max() ?? 0) + 2)
         var lines = ["\(title):"]
         for (name, text) in rows {
             let texts = wrapped(text, indent: column + 2)
             if TextWidth.of(name) + 2 > column {
-                lines.append("  \(name)")
-                lines += texts
+                lines += wrapped(name, indent: 2, hanging: 6) + texts
             } else {
                 lines.append("  " + TextWidth.pad(name, to: column) + (texts.first?.dropFirst(column + 2) ?? ""))
                 lines += texts.dropFirst()
@@ -75,8 +87,12 @@ struct HelpPage {
         return lines + [""]
     }
 
-    private func wrapped(_ text: String, indent: Int) -> [String] {
-        let room = max(20, (width ?? 100) - indent)
-        return TextWidth.wrap(text, to: room).map { String(repeating: " ", count: indent) + $0 }
+    /// Lines that fit; those after the first begin further to the right.
+    private func wrapped(_ text: String, indent: Int = 0, hanging: Int = 0) -> [String] {
+        let first = String(repeating: " ", count: indent)
+        let next = String(repeating: " ", count: indent + hanging)
+        return TextWidth.wrap(text, to: max(10, columns - indent - hanging)).enumerated().map { number, line in
+            (number == 0 ? first : next) + line
+        }
     }
 }

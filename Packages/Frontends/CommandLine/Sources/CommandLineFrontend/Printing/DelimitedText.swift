@@ -38,7 +38,9 @@ enum DelimitedText {
         var text = ""
         for character in cell {
             switch character {
-            case "|": text += "\\|"
+            case "|", "\\": text += "\\\(character)"
+            // A cell is text, and a tag in it would be one on the page.
+            case "<": text += "&lt;"
             case "\n", "\r\n", "\r": text += "<br>"
             default: text.append(character)
             }

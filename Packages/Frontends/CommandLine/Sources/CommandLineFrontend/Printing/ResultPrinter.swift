@@ -12,12 +12,17 @@ struct ResultPrinter {
     /// The whole text, with its last line ending; empty when there is nothing to say.
     func text(_ value: JSON, _ schema: Schema, isStream: Bool) -> String {
         switch format {
-        case .json: value.text(.pretty) + "\n"
-        case .ndjson: lines(value, isStream: isStream)
-        case .csv: DelimitedText.csv(value, schema)
-        case .markdown: DelimitedText.markdown(value, schema)
         case .text: TextForm(level: level, width: width).text(value, schema)
+        case .json: shown(value.text(.pretty) + "\n")
+        case .ndjson: shown(lines(value, isStream: isStream))
+        case .csv: shown(DelimitedText.csv(value, schema))
+        case .markdown: Sanitizer.sanitize(DelimitedText.markdown(value, schema))
         }
+    }
+
+    /// A program gets every byte; on a terminal the same text must command nothing.
+    private func shown(_ text: String) -> String {
+        width == nil ? text : Sanitizer.sanitize(text)
     }
 
     /// A stream ends with its result as an event; a list without events is a line an element.

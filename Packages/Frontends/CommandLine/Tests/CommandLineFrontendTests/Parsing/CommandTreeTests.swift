@@ -1,4 +1,4 @@
-import Capabilities
+import CoreTesting
 import Registry
 import Testing
 
@@ -7,8 +7,9 @@ import Testing
 @Suite("The words of a command")
 struct CommandTreeTests {
     private func match(_ words: [String]) throws -> String {
+        let tree = CommandTree(try sampleHost().composition.registry.actions)
         do throws(UsageError) {
-            switch try CommandTree(try sampleHost().composition.registry.actions).match(words) {
+            switch try tree.match(words) {
             case .action(let action, let rest): return ([action.id] + rest).joined(separator: " ")
             case .group(let node): return node.path.joined(separator: " ") + ": " + node.visible.compactMap(\.path.last).joined(separator: " ")
             }

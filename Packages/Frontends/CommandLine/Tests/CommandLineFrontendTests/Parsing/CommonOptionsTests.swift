@@ -1,6 +1,7 @@
 import Capabilities
-import JSON
+import HostKit
 import Registry
+import TerminalKit
 import Testing
 
 @testable import CommandLineFrontend

@@ -38,7 +38,7 @@ struct SampleFeature: Feature {
 
     static let send = Action(
         "sample.send", "Send a message", .writes,
-        .argument("to", "Who gets it", as: String.self, completion: .dynamic { _, host in ["anna", "bert", host.name] }),
+        .argument("to", "Who gets it", as: String.self, completion: .dynamic { @Sendable _, host in ["anna", "bert", host.name] }),
         .option("file", "What is attached", as: PathValue?.self, short: "f")
     ) { _, to, _ in to }
     .asDefault().alias("post").streaming()

@@ -30,7 +30,7 @@ struct SettingsFile {
     func read() throws -> [UInt8] {
         do {
             return try Files.read(path, limit: SettingsLoader.largestFile)
-        } catch let error where error.code == .notFound {
+        } catch let error where error.kind == .notFound {
             return []
         }
     }

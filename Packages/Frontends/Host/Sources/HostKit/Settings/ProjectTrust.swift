@@ -50,7 +50,7 @@ struct ProjectTrust {
                 throw HostError.file("\(path) is damaged; remove it and trust your projects again")
             }
             return list
-        } catch let error as FileError where error.code == .notFound {
+        } catch let error as FileError where error.kind == .notFound {
             return [:]
         } catch let error as JSONError {
             throw HostError.file("\(error.located(in: path)); remove the file and trust your projects again")

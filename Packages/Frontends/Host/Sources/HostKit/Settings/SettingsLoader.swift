@@ -70,7 +70,7 @@ struct SettingsLoader {
             layers.append(try SettingsLayer(origin: origin, text: text))
         } catch let problem as SettingsProblem {
             problems.append(problem)
-        } catch let error as FileError where error.code == .notFound {
+        } catch let error as FileError where error.kind == .notFound {
             return
         } catch {
             problems.append(SettingsProblem(origin: origin, message: (error as? FileError)?.message ?? "\(error)"))

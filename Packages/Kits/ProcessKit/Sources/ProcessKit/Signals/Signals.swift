@@ -4,7 +4,7 @@ import Glibc
 /// Turns the signals of this process into values, for as long as it lives.
 ///
 /// A program with a loop of its own on the main thread polls `fileDescriptor` and calls `next`; one without takes
-/// `for await signal in signals.received`. Either way a second interrupt ends the process at once with code 130,
+/// `for await signal in try signals.received`. Either way a second interrupt ends the process at once with code 130,
 /// unless `acknowledgeInterrupt` was called in between. SIGPIPE is ignored from then on. When the value goes, the
 /// former handlers are back.
 public final class Signals: Sendable {
@@ -68,7 +68,12 @@ public final class Signals: Sendable {
     }
 
     /// The signals as they arrive, until the task is cancelled; a thread of its own waits for them.
-    public var received: Received { Received(signals: self) }
+    public var received: Received {
+        get throws(ProcessError) {
+            try loop.start()
+            return Received(signals: self)
+        }
+    }
 
     /// The sequence of `received`.
     public struct Received: AsyncSequence, AsyncIteratorProtocol, Sendable {
@@ -84,14 +89,14 @@ public final class Signals: Sendable {
     }
 
     private func wait() async -> Signal? {
-        do {
-            try loop.start()
-            while true {
-                if let signal = next() { return signal }
+        while true {
+            if let signal = next() { return signal }
+            do {
                 guard try await watched.isReady() else { return nil }
+            } catch {
+                // Cancelled: a sequence that cannot throw just ends.
+                return nil
             }
-        } catch {
-            return nil
         }
     }
 }

@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, because libFuzzer brings the main function and every build without it would fail to link.
+let package = Package(
+    name: "fuzz",
+    dependencies: [.package(path: "../../Packages/Core")],
+    targets: [
+        .target(name: "CFuzzer"),
+        .executableTarget(name: "fuzz", dependencies: ["CFuzzer", .product(name: "Core", package: "Core")]),
+    ]
+)
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    ]
+}

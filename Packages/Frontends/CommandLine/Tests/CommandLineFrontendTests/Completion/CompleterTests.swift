@@ -1,0 +1,72 @@
+import CoreTesting
+import JSON
+import Registry
+import Testing
+
+@testable import CommandLineFrontend
+
+@Suite("What may come next")
+struct CompleterTests {
+    private func next(_ words: [String]) throws -> [String] {
+        let host = try sampleHost()
+        let registry = host.composition.registry
+        return Completer(tree: CommandTree(registry.actions), registry: registry, host: host.host)
+            .candidates(words).map(\.word)
+    }
+
+    @Test(
+        "after these words",
+        arguments: [
+            ([""], ["completion", "config", "data", "docs", "doctor", "features", "help", "sample", "version", "post"]),
+            (["do"], ["docs", "doctor"]),
+            (["po"], ["post"]),
+            (["config", "s"], ["set", "show"]),
+            (["config", "se"], ["set"]),
+            (["nothing", ""], []),
+            (["sample", "parse", "--sh"], ["--shade"]),
+            (["sample", "parse", "x", "--no"], ["--no-wrap", "--no-input"]),
+            (["sample", "parse", "--shade", ""], ["light", "dark"]),
+            (["sample", "parse", "--shade", "d"], ["dark"]),
+            (["sample", "parse", "--shade=l"], ["--shade=light"]),
+            (["sample", "parse", "--format=nd"], ["--format=ndjson"]),
+            (["version", "--format", "nd"], ["ndjson"]),
+            (["--format", "csv", "config", "un"], ["unset", "untrust"]),
+            (["--quiet", "config", "un"], ["unset", "untrust"]),
+            (["-q", "config", "un"], ["unset", "untrust"]),
+            (["--set=a=b", "config", "un"], ["unset", "untrust"]),
+            (["sample", "b"], ["bert"]),
+            (["post", ""], ["anna", "bert", "martlet"]),
+            (["post", "--file", ""], [":files"]),
+            (["post", "-f", "x"], [":files"]),
+            (["post", "--file=x"], [":files"]),
+            (["post", "--file", "x", "a"], ["anna"]),
+            (["post", "anna", ""], []),
+            (["sample", "open", ""], [":folders", "again"]),
+            (["sample", "secret", "--to"], ["--token-stdin", "--token-env", "--token-fd"]),
+            (["config", "get", "sample.d"], ["sample.depth"]),
+            (["--only", "s"], ["sample"]),
+            (["completion", ""], ["bash", "zsh", "fish"]),
+            (["help", "conf"], ["config"]),
+        ])
+    func candidates(words: [String], expected: [String]) throws {
+        #expect(try next(words) == expected)
+    }
+
+    @Test("offers no hidden command") func hidden() throws {
+        #expect(try next(["sample", "i"]).isEmpty)
+        #expect(try next(["completion", "wo"]).isEmpty)
+    }
+
+    @Test("after -- is no option") func afterTheEnd() throws {
+        #expect(try next(["post", "--", "--fi"]).isEmpty)
+        #expect(try next(["post", "--", "an"]) == ["anna"])
+    }
+
+    @Test("is printed a line each with its meaning") func printed() async throws {
+        let text = try await sampleHost().perform("completion.words", ["words": ["config", "un"]])
+        #expect(
+            text.string
+                == "unset\tRemove a value from your settings, so that the default counts\n"
+                + "untrust\tTake back the trust in a project's settings")
+    }
+}

@@ -1,0 +1,84 @@
+import Capabilities
+import CoreTesting
+import JSON
+import Registry
+import Settings
+import Testing
+
+@testable import CommandLineFrontend
+
+@Suite("The documents about the commands")
+struct ReferenceTests {
+    @Test("as Markdown hold every action, parameter and setting") func markdown() async throws {
+        let host = try sampleHost()
+        let text = try #require(try await host.perform("docs.markdown").string)
+        for action in host.composition.registry.actions.all where !action.isHidden {
+            #expect(text.contains("### \(action.id.split(separator: ".").joined(separator: " "))\n"))
+            for parameter in action.parameters { #expect(text.contains(parameter.name)) }
+        }
+        for option in CommonOptions.declarations { #expect(text.contains("--\(option.name)")) }
+        for setting in host.host.catalogue.declarations {
+            #expect(text.contains("| `\(setting.key.joined(separator: "."))` |"))
+        }
+        #expect(text.contains("How deep it looks \\| at most"))
+        #expect(!text.contains("internal"))
+    }
+
+    @Test("as a manual page are accepted by groff without a warning", .enabled(if: isInstalled("command -v groff")))
+    func man() async throws {
+        let host = try sampleHost()
+        let page = try #require(try await host.perform("docs.man").string)
+        let (text, status) = try output(of: "groff -k -man -Tutf8 -ww -P-cbou", given: page)
+        #expect(status == 0)
+        #expect(!text.contains("warning") && !text.contains("error"))
+        for action in host.composition.registry.actions.all where !action.isHidden {
+            #expect(text.contains(Usage.line(action, program: "martlet").prefix(40)), "\(action.id)")
+        }
+        #expect(text.contains("--no-input") && text.contains("143"))
+    }
+
+    @Test(
+        "as schemas are valid JSON Schema 2020-12",
+        .enabled(if: isInstalled("/usr/bin/python3 -c 'import jsonschema'")))
+    func schema() async throws {
+        let documents = try await sampleHost().perform("docs.schema")
+        let check = """
+            import json, sys; from jsonschema import Draft202012Validator as V
+            for a in json.load(sys.stdin): V.check_schema(a['input']); V.check_schema(a['result'])
+            """
+        let (text, status) = try output(of: "/usr/bin/python3 -c \"\(check)\"", given: documents.text())
+        #expect(status == 0, "\(text)")
+        let parse = try #require(documents.array?.first { $0["id"]?.string == "sample.parse" })
+        #expect(parse["input"]?["properties"]?["count"]?["maximum"]?.int == 9)
+        #expect(parse["input"]?["properties"]?["count"]?["default"]?.int == 1)
+        #expect(parse["input"]?["required"] == ["first"])
+        #expect(documents.array?.contains { $0["id"]?.string == "sample.internal" } == false)
+    }
+
+    @Test("give examples that can be typed") func examples() throws {
+        let actions = try sampleHost().composition.registry.actions
+        let tree = CommandTree(actions)
+        var count = 0
+        for action in actions.all {
+            for example in action.examples {
+                let start = try #require(example.command.ranges(of: "martlet ").first)
+                let end = example.command.firstIndex { ")>|".contains($0) && $0 > " " } ?? example.command.endIndex
+                let words = example.command[start.upperBound..<end].split(separator: " ").map(String.init)
+                let taken = CommonOptions.take(from: words)
+                #expect(taken.failure == nil)
+                guard case .action(let found, let rest) = try tree.match(taken.words) else {
+                    Issue.record("\(example.command) is no command")
+                    continue
+                }
+                #expect(found.id == action.id)
+                #expect(throws: Never.self, "\(example.command)") { _ = try ArgumentParser.parse(rest, for: found) }
+                count += 1
+            }
+        }
+        #expect(count >= 10)
+    }
+
+    @Test("name every exit code there is") func exitCodes() {
+        #expect(ManPage.exitCodes.map(\.0) == [0, 1, 2, 3, 4, 5, 6, 130, 143])
+    }
+}

@@ -1,0 +1,153 @@
+import Capabilities
+import JSON
+import TerminalKit
+import Testing
+
+@testable import CommandLineFrontend
+
+/// A result with a member of each kind that is printed in its own way.
+private struct Machine: Record {
+    var name: String
+    var state = "ok"
+    var memory: ByteCount?
+    var tags: [String] = []
+    var isOn: Bool?
+    var secretive = "detail"
+
+    static let fields: [Field<Machine>] = [
+        Field("name", "Its name", .name) { $0.name }, Field("state", "Its state", .state) { $0.state },
+        Field("free_memory", "What is free") { $0.memory }, Field("tags", "Its labels") { $0.tags },
+        Field("on", "Whether it is on") { $0.isOn }, Field("note", "More", .detail) { $0.secretive },
+    ]
+}
+
+private struct Rack: Record {
+    var place: String
+    var machines: [Machine]
+
+    static let fields: [Field<Rack>] = [
+        Field("place", "Where") { $0.place }, Field("machines", "What is in it") { $0.machines },
+    ]
+}
+
+private func printed(_ value: some OutputValue, _ format: OutputFormat, width: Int? = nil) -> String {
+    ResultPrinter(format: format, level: .none, width: width).text(value.json, type(of: value).schema, isStream: false)
+}
+
+@Suite("A result")
+struct ResultPrinterTests {
+    private let machines = [
+        Machine(name: "web1", memory: ByteCount(2048), tags: ["a", "b"]), Machine(name: "web20", state: "failed"),
+    ]
+
+    @Test("as a list of records is a table without empty columns and details")
+    func table() {
+        #expect(
+            printed(machines, .text) == """
+                NAME   STATE   FREE MEMORY  TAGS
+                web1   ok          2.0 KiB  a, b
+                web20  failed
+
+                """)
+    }
+
+    @Test("as a list of records is the same facts in every other format")
+    func formats() {
+        let first = #"{"name":"web1","state":"ok","free_memory":2048,"tags":["a","b"],"note":"detail"}"#
+        let second = #"{"name":"web20","state":"failed","tags":[],"note":"detail"}"#
+        #expect(printed(machines, .ndjson) == "\(first)\n\(second)\n")
+        #expect(
+            printed(machines, .csv)
+                == "name,state,free_memory,tags,on,note\r\n"
+                + "web1,ok,2048,\"[\"\"a\"\",\"\"b\"\"]\",,detail\r\nweb20,failed,,[],,detail\r\n")
+        #expect(
+            printed(machines, .markdown) == """
+                | name | state | free_memory | tags | on | note |
+                | --- | --- | --- | --- | --- | --- |
+                | web1 | ok | 2048 | ["a","b"] |  | detail |
+                | web20 | failed |  | [] |  | detail |
+
+                """)
+        #expect(printed([Machine](), .json) == "[]\n")
+        #expect(
+            printed([["a": 1]], .json) == """
+                [
+                  {
+                    "a": 1
+                  }
+                ]
+
+                """)
+    }
+
+    @Test("as one record is a list of what it has, and of the details too")
+    func record() {
+        #expect(
+            printed(Machine(name: "web1", memory: ByteCount(1), isOn: true), .text) == """
+                name         web1
+                state        ok
+                free memory  1 B
+                on           yes
+                note         detail
+
+                """)
+        #expect(printed(Nothing(), .text) == "")
+        #expect(printed(Nothing(), .json) == "{}\n")
+    }
+
+    @Test("with records inside has a table below")
+    func nested() {
+        #expect(
+            printed(Rack(place: "cellar", machines: machines), .text) == """
+                place  cellar
+
+                MACHINES
+                NAME   STATE   FREE MEMORY  TAGS
+                web1   ok          2.0 KiB  a, b
+                web20  failed
+
+                """)
+        #expect(printed(Rack(place: "cellar", machines: []), .text) == "place  cellar\n")
+    }
+
+    @Test("of plain values is a line each") func scalars() {
+        #expect(printed(["a", "b"], .text) == "a\nb\n")
+        #expect(printed(["a", "b"], .csv) == "value\r\na\r\nb\r\n")
+        #expect(printed(["a", "b"], .ndjson) == "\"a\"\n\"b\"\n")
+        #expect(printed(7, .text) == "7\n")
+        #expect(printed(true, .text) == "yes\n")
+        #expect(printed(7, .csv) == "value\r\n7\r\n")
+        #expect(printed("two\nlines\n", .text) == "two\nlines\n")
+        #expect(printed("# Title\n\n| x |", .markdown) == "# Title\n\n| x |\n")
+        #expect(printed(Duration.seconds(90), .text) == "1m30s\n")
+    }
+
+    @Test("that is nothing prints nothing for people and null for programs") func nothing() {
+        #expect(printed(JSON.null, .text) == "")
+        #expect(printed(JSON.null, .json) == "null\n")
+        #expect(printed(JSON.null, .ndjson) == "null\n")
+        #expect(printed(JSON.null, .csv) == "value\r\n")
+        #expect(printed([String](), .text) == "")
+        #expect(printed([String](), .ndjson) == "")
+        #expect(printed([Machine](), .csv) == "name,state,free_memory,tags,on,note\r\n")
+    }
+
+    @Test("of any shape is readable") func anything() {
+        #expect(printed(JSON.array([1, "x", nil]), .text) == "1\nx\n\n")
+        #expect(printed(JSON.object(["a": [1]]), .text) == "{\n  \"a\": [\n    1\n  ]\n}\n")
+        #expect(printed(["b": 2], .text) == "{\n  \"b\": 2\n}\n")
+    }
+
+    @Test("of a stream is its last event") func stream() {
+        let printer = ResultPrinter(format: .ndjson, level: .none, width: nil)
+        #expect(
+            printer.text(["x"], .array(.string), isStream: true) == #"{"type":"result","is_error":false,"result":["x"]}"# + "\n")
+    }
+
+    @Test("fits the terminal that it is shown on, and is never cut in a pipe")
+    func width() {
+        let long = [Machine(name: "web1", tags: [String(repeating: "x", count: 200)])]
+        #expect(printed(long, .text, width: 40).split(separator: "\n").allSatisfy { $0.count <= 40 })
+        #expect(printed(long, .text).contains(String(repeating: "x", count: 200)))
+    }
+}
