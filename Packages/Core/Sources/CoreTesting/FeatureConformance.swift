@@ -37,7 +37,7 @@ public enum FeatureConformance {
         }
         found += declarationViolations(manifest, test)
         guard found.isEmpty else { return found }
-        found += await lifeViolations(manifest.id, test, limits, before)
+        found += try await lifeViolations(manifest.id, test, limits, before)
         return found
     }
 
@@ -66,8 +66,8 @@ public enum FeatureConformance {
 
     /// Stop before start, start and stop twice, and an end that leaves nothing behind.
     private static func lifeViolations(
-        _ id: String, _ test: TestHost, _ limits: Lifecycle.Limits, _ before: Set<Int32>
-    ) async -> [String] {
+        _ id: String, _ test: TestHost, _ limits: Lifecycle.Limits, _ before: OpenDescriptors
+    ) async throws -> [String] {
         var found: [String] = []
         func host() -> Host {
             Host(
@@ -83,7 +83,7 @@ public enum FeatureConformance {
             let stuck = await lifecycle.stop()
             if stuck.contains(id) { found.append("it did not end within the limit after being cancelled") }
         }
-        if !OpenDescriptors.now().isSubset(of: before) { found.append("it left a file, a socket or a pipe open") }
+        if try await before.haveGrown() { found.append("it left a file, a socket or a pipe open") }
         if ChildProcesses.exist() { found.append("it left a child process behind") }
         return found
     }

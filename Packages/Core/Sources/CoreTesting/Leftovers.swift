@@ -1,23 +1,39 @@
 import Glibc
 
-/// The descriptors that this process has open, without the timers of the concurrency runtime, which come as they like.
-enum OpenDescriptors {
+/// What the descriptors of this process lead to, without the timers of the concurrency runtime, which come as they like.
+struct OpenDescriptors {
+    private let targets: Set<String>
+
     /// Those that are open once the runtime has what it needs for timers.
-    static func settled() async throws -> Set<Int32> {
-        try await ContinuousClock().sleep(for: .milliseconds(1))
-        return now()
+    static func settled() async throws -> OpenDescriptors {
+        try await pause()
+        return OpenDescriptors()
     }
 
-    static func now() -> Set<Int32> {
+    private init() {
         // The highest number is not known cheaply; a test process that opens more than this has another problem.
-        Set((0..<Int32(4096)).filter { fcntl($0, F_GETFD) != -1 && !isTimer($0) })
+        targets = Set((0..<Int32(4096)).compactMap(Self.target))
     }
 
-    private static func isTimer(_ descriptor: Int32) -> Bool {
-        var target = [CChar](repeating: 0, count: 64)
-        let length = unsafe readlink("/proc/self/fd/\(descriptor)", &target, target.count)
-        let name = target.prefix(max(0, length)).map(UInt8.init(bitPattern:))
-        return name.elementsEqual("anon_inode:[timerfd]".utf8)
+    /// Whether any are open that were not; what another thread opens for a moment is gone at the second look.
+    func haveGrown() async throws -> Bool {
+        let first = OpenDescriptors().targets.subtracting(targets)
+        if first.isEmpty { return false }
+        try await Self.pause()
+        return !OpenDescriptors().targets.isDisjoint(with: first)
+    }
+
+    private static func pause() async throws {
+        try await ContinuousClock().sleep(for: .milliseconds(5))
+    }
+
+    /// The number with what it stands for, because numbers are used again.
+    private static func target(of descriptor: Int32) -> String? {
+        var text = [CChar](repeating: 0, count: 256)
+        let length = unsafe readlink("/proc/self/fd/\(descriptor)", &text, text.count)
+        guard length > 0 else { return nil }
+        let target = String(decoding: text.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return target == "anon_inode:[timerfd]" ? nil : "\(descriptor) \(target)"
     }
 }
 

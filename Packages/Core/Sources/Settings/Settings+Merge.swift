@@ -29,6 +29,12 @@ extension Settings {
         for layer in overrides { take(layer, catalogue, trusted: true) }
     }
 
+    /// Says that there is no such profile, with the ones that there are.
+    public static func unknownProfile(_ name: String, among known: [String]) -> String {
+        "there is no profile \(name.quotedForMessage)\(Suggestion.text(for: name, among: known)); "
+            + (known.isEmpty ? "none is set up yet" : "known: \(known.joined(separator: ", "))")
+    }
+
     private mutating func take(_ layer: SettingsLayer, _ catalogue: SettingsCatalogue, trusted: Bool) {
         var found: [SettingsProblem] = []
         profileNames.formUnion(layer.value["profiles"]?.object?.keys ?? [])
@@ -66,12 +72,8 @@ extension Settings {
         guard let (name, origin) = chosen, let name else { return }
         let known = profiles
         guard known.contains(name) else {
-            let hint = Suggestion.text(for: name, among: known)
             problems.append(
-                SettingsProblem(
-                    origin: origin, key: ["profile"],
-                    message: "there is no profile \(name.quotedForMessage)\(hint); "
-                        + (known.isEmpty ? "none is set up yet" : "known: \(known.joined(separator: ", "))")))
+                SettingsProblem(origin: origin, key: ["profile"], message: Self.unknownProfile(name, among: known)))
             return
         }
         profile = name

@@ -50,6 +50,9 @@ enum ConfigActions {
         do throws(ValueError) { json = try declaration.schema.json(fromWord: value) } catch {
             throw HostError.badSetting(key: key, why: error.description)
         }
+        if path == ["profile"], let name = json.string, !host.settings.profiles.contains(name) {
+            throw HostError.badSetting(key: key, why: Settings.unknownProfile(name, among: host.settings.profiles))
+        }
         let file = try SettingsFile(host, isProject: project)
         try file.edit { document throws(JSONError) in try document.setting(path, to: json) }
         if project, declaration.risk != .none {
