@@ -34,6 +34,16 @@ let package = Package(
             ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) },
             path: "Apps/martlet"),
         .executableTarget(name: "bench", dependencies: [.product(name: "Core", package: "Core")], path: "Apps/bench"),
+        // Features that misbehave, for the tests of the whole program.
+        .executableTarget(
+            name: "test-bench",
+            dependencies: [
+                .product(name: "Core", package: "Core"),
+                .product(name: "CommandLineFrontend", package: "CommandLine"),
+            ],
+            path: "Tests/TestBench"),
+        .testTarget(
+            name: "ProgramTests", dependencies: baseProducts + ["martlet", "test-bench"], path: "Tests/ProgramTests"),
     ]
         // SwiftPM runs no tests of nested packages, so each test folder is a target of the root as well.
         + base.flatMap { package in

@@ -32,7 +32,7 @@ public enum FeatureConformance {
         let before = try await OpenDescriptors.settled()
         let test = try TestHost([feature] + others)
         found += test.composition.problems.map { "the composition is refused: \($0)" }
-        if !OpenDescriptors.now().isSubset(of: before) {
+        if try await before.haveGrown() {
             found.append("making the feature opened a file, a socket or a pipe")
         }
         found += declarationViolations(manifest, test)

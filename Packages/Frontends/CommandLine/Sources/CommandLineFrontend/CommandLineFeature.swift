@@ -27,7 +27,9 @@ struct CommandLineFeature: Feature {
         "help", "Show help for a command", .reads,
         .argument(
             "command", "The command's words", as: [String].self,
-            completion: .dynamic { @Sendable registry, _ in CommandTree(registry.actions).root.visible.compactMap(\.path.last) })
+            completion: .dynamic { @Sendable registry, _ in
+                CommandTree(registry.actions).root.visible.compactMap(\.path.last)
+            })
     ) { context, words in
         try helpText(words, context.host, width: nil)
     }

@@ -51,7 +51,10 @@ int processkit_signals_open(void) {
 
 int processkit_signals_catch(int number) {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    struct sigaction inherited;
     sigfillset(&action.sa_mask);
+    // What the parent told us to ignore, as nohup does, stays ignored.
+    if (sigaction(number, NULL, &inherited) == 0 && inherited.sa_handler == SIG_IGN) return 0;
     if (sigaction(number, &action, caught[number] ? 0 : &previous[number]) != 0) return -errno;
     caught[number] = true;
     return 0;

@@ -26,7 +26,9 @@ struct Completer {
     }
 
     private func all(_ before: [String], _ current: String) -> [Candidate] {
-        if !before.contains("--"), let last = before.last, let common = Self.valueOption(last, CommonOptions.declarations) {
+        if !before.contains("--"), let last = before.last,
+            let common = Self.valueOption(last, CommonOptions.declarations)
+        {
             return values(common)
         }
         // Common options may stand anywhere and say nothing about the command.
@@ -36,14 +38,17 @@ struct Completer {
         switch match {
         case .group(let node): return verbs(node) + (current.hasPrefix("-") ? options([]) : [])
         case .action(let action, let rest):
-            return arguments(action, rest, current) + (rest.isEmpty ? verbs(tree.node(at: words) ?? tree.root, of: action) : [])
+            return arguments(action, rest, current)
+                + (rest.isEmpty ? verbs(tree.node(at: words) ?? tree.root, of: action) : [])
         }
     }
 
     private func verbs(_ node: CommandTree.Node, of action: Action? = nil) -> [Candidate] {
         if action != nil, node.path.isEmpty { return [] }
         var found = node.visible.map { Candidate($0.path.last ?? "", ($0.action ?? $0.standard)?.summary ?? "") }
-        if node.path.isEmpty { found += tree.aliases.sorted { $0.key < $1.key }.map { Candidate($0.key, $0.value.summary) } }
+        if node.path.isEmpty {
+            found += tree.aliases.sorted { $0.key < $1.key }.map { Candidate($0.key, $0.value.summary) }
+        }
         return found
     }
 
@@ -75,7 +80,9 @@ struct Completer {
         if let equals = current.firstIndex(of: "="), current.hasPrefix("--"),
             let option = Self.valueOption(String(current[..<equals]), action.parameters + CommonOptions.declarations)
         {
-            return values(option).map { $0.word.hasPrefix(":") ? $0 : Candidate("\(current[...equals])\($0.word)", $0.summary) }
+            return values(option).map {
+                $0.word.hasPrefix(":") ? $0 : Candidate("\(current[...equals])\($0.word)", $0.summary)
+            }
         }
         return current.hasPrefix("-") ? options(action.parameters) : nil
     }
@@ -83,7 +90,8 @@ struct Completer {
     /// The option that takes the next word as its value, if this word is one.
     private static func valueOption(_ word: String, _ declarations: [ParameterDeclaration]) -> ParameterDeclaration? {
         declarations.first { declaration in
-            declaration.form == .option && (word == "--" + declaration.name || declaration.short.map { word == "-\($0)" } ?? false)
+            declaration.form == .option
+                && (word == "--" + declaration.name || declaration.short.map { word == "-\($0)" } ?? false)
         }
     }
 

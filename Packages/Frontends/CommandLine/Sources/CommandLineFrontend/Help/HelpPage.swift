@@ -28,7 +28,9 @@ struct HelpPage {
         lines += usage("\(program) \(node.path.joined(separator: " ")) <verb> [arguments] [options]")
         lines += section(
             "Verbs", node.visible.map { ($0.path.last ?? "", ($0.action ?? $0.standard)?.summary ?? verbs($0)) })
-        if let standard = node.standard { lines += wrapped("Without a verb: \(standard.words)") }
+        let meaning = node.standard.map { "Without a verb it means '\($0.words)'. " } ?? ""
+        lines += wrapped(
+            "\(meaning)'\(program) help \(node.path.joined(separator: " ")) <verb>' shows more about a verb.")
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -36,7 +38,8 @@ struct HelpPage {
         var lines = wrapped(action.summary) + [""] + usage(Usage.line(action, program: program))
         if !action.details.isEmpty { lines += wrapped(action.details) + [""] }
         lines += section(
-            "Arguments", action.parameters.filter { $0.form == .positional }.map { (Usage.place($0), Usage.summary($0)) })
+            "Arguments",
+            action.parameters.filter { $0.form == .positional }.map { (Usage.place($0), Usage.summary($0)) })
         lines += options("Options", action.parameters.filter { $0.form != .positional })
         if !action.examples.isEmpty {
             lines.append("Examples:")

@@ -6,7 +6,10 @@ enum ManPage {
     static func text(_ host: Host, summary: String) -> String {
         let name = host.name
         var lines = [".TH \(name.uppercased()) 1 \"\" \"\(name) \(host.version)\" \"User Commands\""]
-        lines += [".SH NAME", "\(name) \\- \(escaped(summary))", ".SH SYNOPSIS", ".B \(name)", "<command> [arguments] [options]"]
+        lines += [
+            ".SH NAME", "\(name) \\- \(escaped(summary))", ".SH SYNOPSIS", ".B \(name)",
+            "<command> [arguments] [options]",
+        ]
         lines.append(".SH COMMANDS")
         for action in host.composition.registry.actions.all.sorted(by: { $0.id < $1.id }) where !action.isHidden {
             lines += [".SS \(escaped(Usage.line(action, program: name)))", escaped(action.summary + ".")]

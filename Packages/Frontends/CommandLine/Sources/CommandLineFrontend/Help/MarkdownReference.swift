@@ -7,7 +7,9 @@ import Settings
 enum MarkdownReference {
     static func text(_ host: Host) -> String {
         var lines = ["# Reference of \(host.name) \(host.version)", ""]
-        lines += ["Made from the declarations of the actions; the same facts as `\(host.name) help`.", "", "## Commands", ""]
+        lines += [
+            "Made from the declarations of the actions; the same facts as `\(host.name) help`.", "", "## Commands", "",
+        ]
         for action in host.composition.registry.actions.all.sorted(by: { $0.id < $1.id }) where !action.isHidden {
             lines += self.action(action, program: host.name)
         }
@@ -23,7 +25,10 @@ enum MarkdownReference {
         lines += options(action.parameters)
         for example in action.examples { lines += ["\(example.summary):", "", "```", example.command, "```", ""] }
         if case .record(let properties) = (action.result.element ?? action.result).unwrapped, !properties.isEmpty {
-            lines += [action.result.element == nil ? "Result:" : "Result, a list of:", "", "| Member | Meaning |", "|---|---|"]
+            lines += [
+                action.result.element == nil ? "Result:" : "Result, a list of:", "", "| Member | Meaning |",
+                "|---|---|",
+            ]
             lines += properties.map { "| `\($0.name)` | \(cell($0.summary)) |" } + [""]
         }
         return lines
@@ -44,7 +49,8 @@ enum MarkdownReference {
         for setting in host.catalogue.declarations {
             let key = setting.key.joined(separator: ".")
             let standard = setting.standard.isNull ? "" : "`\(cell(setting.standard.text()))`"
-            lines.append("| `\(key)` | `\(SettingsVariables.name(of: setting.key))` | \(standard) | \(cell(setting.summary)) |")
+            lines.append(
+                "| `\(key)` | `\(SettingsVariables.name(of: setting.key))` | \(standard) | \(cell(setting.summary)) |")
         }
         return lines
     }

@@ -38,10 +38,13 @@ enum Usage {
     /// The summary with what a person needs besides: the words to choose from, and the default.
     static func summary(_ parameter: ParameterDeclaration) -> String {
         var text = parameter.summary
-        if parameter.form == .positional, case .choice(let names) = (parameter.schema.element ?? parameter.schema).unwrapped {
+        if parameter.form == .positional,
+            case .choice(let names) = (parameter.schema.element ?? parameter.schema).unwrapped
+        {
             text += " (\(names.joined(separator: ", ")))"
         }
-        if parameter.form != .flag, let standard = parameter.standard, !standard.isNull, standard.array?.isEmpty != true {
+        if parameter.form != .flag, let standard = parameter.standard, !standard.isNull, standard.array?.isEmpty != true
+        {
             text += " [default: \(standard.string ?? standard.text())]"
         }
         return text

@@ -82,7 +82,7 @@ struct ArgumentParser {
             problems.append(
                 ValueError(
                     action.parameters.contains { $0.form == .positional }
-                        ? "is one word too many" : "is not wanted here; \(action.id) takes no words",
+                        ? "is one word too many" : "is not wanted here; \(action.words) takes no words",
                     at: [word.quotedForMessage]))
             return
         }
@@ -102,7 +102,8 @@ struct ArgumentParser {
             if attached != nil { problems.append(ValueError("takes no value", at: ["--" + name])) }
             set(flag, false, "--" + name)
         } else if !secretSource(name, attached) {
-            let known = action.parameters.filter { $0.form != .positional }.map(\.name) + CommonOptions.declarations.map(\.name)
+            let known =
+                action.parameters.filter { $0.form != .positional }.map(\.name) + CommonOptions.declarations.map(\.name)
             let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean '--\($0)'?" } ?? ""
             problems.append(ValueError("is no option of \(action.words)\(hint)", at: ["--" + name]))
         }
@@ -146,9 +147,12 @@ struct ArgumentParser {
                     at: [shown]))
         case .option, .positional:
             if let attached { return take(attached, declaration, shown) }
-            guard index < words.count, !words[index].hasPrefix("-") || words[index] == "-" || Double(words[index]) != nil
+            guard index < words.count,
+                !words[index].hasPrefix("-") || words[index] == "-" || Double(words[index]) != nil
             else {
-                let hint = index < words.count && words[index] != "--" ? "; write \(shown)=\(words[index]) if that is the value" : ""
+                let hint =
+                    index < words.count && words[index] != "--"
+                    ? "; write \(shown)=\(words[index]) if that is the value" : ""
                 problems.append(ValueError("needs a value: \(declaration.summary)\(hint)", at: [shown]))
                 return
             }
@@ -181,7 +185,8 @@ struct ArgumentParser {
 
     /// `--token-stdin`, `--token-env NAME`, `--token-fd N`.
     private mutating func secretSource(_ name: String, _ attached: String?) -> Bool {
-        for declaration in action.parameters where declaration.form == .secret && name.hasPrefix(declaration.name + "-") {
+        for declaration in action.parameters where declaration.form == .secret && name.hasPrefix(declaration.name + "-")
+        {
             let kind = name.dropFirst(declaration.name.count + 1)
             if kind == "stdin", attached == nil {
                 parsed.secrets[declaration.name] = .standardInput
@@ -199,7 +204,9 @@ struct ArgumentParser {
                 parsed.secrets[declaration.name] = .descriptor(descriptor)
             } else {
                 problems.append(
-                    ValueError(kind == "env" ? "needs the name of a variable" : "needs the number of a descriptor", at: ["--" + name]))
+                    ValueError(
+                        kind == "env" ? "needs the name of a variable" : "needs the number of a descriptor",
+                        at: ["--" + name]))
             }
             return true
         }

@@ -36,7 +36,8 @@ extension ArgumentParser.SecretSource {
                 bytes += chunk.prefix(count)
             } else if errno != EINTR {
                 throw UsageError.answers(
-                    "the secret cannot be read from descriptor \(descriptor): \(unsafe String(cString: strerror(errno)).lowercased())")
+                    "the secret cannot be read from descriptor \(descriptor): \(unsafe String(cString: strerror(errno)).lowercased())"
+                )
             }
         }
         throw UsageError.answers("the secret that was given is longer than \(ByteCount(largest).words)")

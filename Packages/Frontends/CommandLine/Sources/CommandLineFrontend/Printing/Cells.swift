@@ -18,7 +18,8 @@ enum Cells {
     /// Whether there is nothing to show.
     static func isEmpty(_ value: JSON?) -> Bool {
         guard let value else { return true }
-        return value.isNull || value.string?.isEmpty == true || value.array?.isEmpty == true || value.object?.isEmpty == true
+        return value.isNull || value.string?.isEmpty == true || value.array?.isEmpty == true
+            || value.object?.isEmpty == true
     }
 
     static func styled(_ value: JSON, _ schema: Schema, _ role: Schema.Role = .plain) -> StyledText {
@@ -41,7 +42,8 @@ enum Cells {
             if let items = value.array { return items.map { text($0, element) }.joined(separator: ", ") }
         case .map(let element):
             if let members = value.object {
-                return members.map { "\(Sanitizer.sanitize($0.key)) \(text($0.value, element))" }.joined(separator: ", ")
+                return members.map { "\(Sanitizer.sanitize($0.key)) \(text($0.value, element))" }.joined(
+                    separator: ", ")
             }
         default: break
         }

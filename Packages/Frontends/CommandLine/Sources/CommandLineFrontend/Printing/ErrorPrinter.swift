@@ -34,7 +34,8 @@ struct ErrorPrinter {
             streams.writeError((index == 0 || !line.hasPrefix(" ") ? label + text : text).rendered(level: level))
         }
         if isVerbose, let cause = failure.cause {
-            streams.writeError(Sanitizer.sanitize("  because: \((cause as? any Failure)?.message ?? String(describing: cause))"))
+            streams.writeError(
+                Sanitizer.sanitize("  because: \((cause as? any Failure)?.message ?? String(describing: cause))"))
         }
         if let usage { streams.writeError(usage) }
         return failure.exit

@@ -19,7 +19,9 @@ struct TextForm {
         if case .record(let properties) = schema.unwrapped, let object = value.object {
             return list(object, properties)
         }
-        if let items = value.array, schema.element.map(Self.isScalar) ?? items.allSatisfy({ $0.array == nil && $0.object == nil }) {
+        if let items = value.array,
+            schema.element.map(Self.isScalar) ?? items.allSatisfy({ $0.array == nil && $0.object == nil })
+        {
             return items.map { Cells.styled($0, schema.element ?? .any) }
         }
         if value.isNull { return [] }
@@ -65,7 +67,8 @@ struct TextForm {
         for property in properties {
             guard let value = object[property.name], !Cells.isEmpty(value) else { continue }
             if case .array(let element) = property.schema.unwrapped, case .record(let inner) = element.unwrapped {
-                tables.append([StyledText(Cells.title(property), Style(.mutedForeground))] + table(value.array ?? [], inner))
+                tables.append(
+                    [StyledText(Cells.title(property), Style(.mutedForeground))] + table(value.array ?? [], inner))
             } else {
                 list.append(property.name.replacingUnderscores, Cells.styled(value, property.schema, property.role))
             }

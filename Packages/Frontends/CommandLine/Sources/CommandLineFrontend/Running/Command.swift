@@ -73,7 +73,8 @@ struct Command: Sendable {
             let interaction = try interaction(output, terminal)
             var arguments = parsed.arguments
             for (name, secret) in try await secrets(action, parsed, interaction) { arguments.append(name, secret) }
-            if workbench.failure == nil { tellInert(output) }
+            // The actions that look after settings tell it in their own way.
+            if !action.worksAlways { tellInert(output) }
             let value = try await withProgress(line) { [arguments] in
                 try await workbench.perform(
                     action, arguments, interaction: interaction, output: output, limit: options.limit,
@@ -122,8 +123,8 @@ struct Command: Sendable {
         guard let first = host.settings.inert.first, !options.isQuiet else { return }
         let count = host.settings.inert.count
         output.notice(
-            "\(first.file) is not trusted, so \(count == 1 ? "one setting" : "\(count) settings") in it "
-                + "is not used; read it, then '\(host.name) config trust'")
+            "\(first.file) is not trusted, so \(count == 1 ? "one of its settings is" : "\(count) of its settings are") "
+                + "not used; read it, then '\(host.name) config trust'")
     }
 
     // MARK: Answers

@@ -17,7 +17,10 @@ struct CompleterTests {
     @Test(
         "after these words",
         arguments: [
-            ([""], ["completion", "config", "data", "docs", "doctor", "features", "help", "sample", "version", "post"]),
+            (
+                [""],
+                ["completion", "config", "data", "docs", "doctor", "features", "help", "sample", "version", "post"]
+            ),
             (["do"], ["docs", "doctor"]),
             (["po"], ["post"]),
             (["config", "s"], ["set", "show"]),

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("A completion script")
 struct ShellScriptTests {
-    @Test("is understood by its shell", arguments: CompletionShell.allCases.filter { isInstalled("command -v \($0.rawValue)") })
+    @Test(
+        "is understood by its shell",
+        arguments: CompletionShell.allCases.filter { isInstalled("command -v \($0.rawValue)") })
     func syntax(shell: CompletionShell) throws {
         let script = ShellScripts.script(for: shell, program: "my-bench")
         let (text, status) = try output(of: "\(shell.rawValue) -n", given: script)

@@ -10,7 +10,8 @@ struct HelpPageTests {
     private func pages(width: Int?) throws -> [String] {
         let host = try sampleHost().host
         let actions = host.composition.registry.actions.all
-        let groups = Set(actions.map { $0.id.split(separator: ".").map(String.init) }.filter { $0.count > 1 }.map { [$0[0]] })
+        let groups = Set(
+            actions.map { $0.id.split(separator: ".").map(String.init) }.filter { $0.count > 1 }.map { [$0[0]] })
         return try ([[]] + groups + actions.map { $0.id.split(separator: ".").map(String.init) }).map {
             try CommandLineFeature.helpText($0, host, width: width)
         }
@@ -19,7 +20,8 @@ struct HelpPageTests {
     @Test("fits its width, but for commands to copy", arguments: [40, 80, 200])
     func fits(width: Int) throws {
         for page in try pages(width: width) {
-            for line in page.split(separator: "\n") where !line.hasPrefix("  martlet ") && !line.hasPrefix("  source ") {
+            for line in page.split(separator: "\n") where !line.hasPrefix("  martlet ") && !line.hasPrefix("  source ")
+            {
                 #expect(TextWidth.of(String(line)) <= width, "\(line)")
             }
         }
@@ -43,7 +45,23 @@ struct HelpPageTests {
                 that is narrow.
 
                 Arguments:
-                  first                         The first word
+                  <first>  The first word
+                  [rest]…  All other words
+
+                Options:
+                  -n, --name <text>         A name
+                  -c, --count <1…9>         How many [default: 1]
+                  -t, --tag <text>…         A label
+                      --shade <light|dark>  A shade
+                  -a, --all                 Also the hidden ones
+                  -b, --brief               In short
+                      --no-wrap             Break long lines
+
+                Examples:
+                  martlet sample parse one 2 3 --name x -ab --no-wrap
+                      Everything at once
+
+                'martlet help' lists the options that every command has.
 
                 """)
     }

@@ -57,20 +57,20 @@ struct ArgumentParserTests {
             ([], "first is missing: The first word"),
             (["a", "b"], "rest needs a whole number, not 'b'"),
             (["a", "--name"], "--name needs a value: A name"),
-            (["a", "--name", "-x"], "--name needs a value: A name; write --name=-x if that is the value"),
+            (["a", "--name", "-b"], "--name needs a value: A name; write --name=-b if that is the value"),
             (["a", "--name", "--"], "--name needs a value: A name"),
             (["a", "-n"], "-n needs a value: A name"),
             (["a", "--name=x", "--name=y"], "--name is given twice"),
             (["a", "--all", "--no-all"], "--no-all is given twice"),
             (["a", "--no-all=yes"], "--no-all takes no value"),
             (["a", "--all=perhaps"], "--all needs true or false, not 'perhaps'"),
-            (["a", "--nmae", "x"], "--nmae is no option of sample parse; did you mean '--name'?"),
+            (["a", "--nmae=x"], "--nmae is no option of sample parse; did you mean '--name'?"),
             (["a", "--jsno"], "--jsno is no option of sample parse; did you mean '--json'?"),
             (["a", "--zzzzzzzz"], "--zzzzzzzz is no option of sample parse"),
             (["a", "-x"], "-x is no option of sample parse"),
             (["a", "-aq"], "-q must stand alone, not in -aq"),
             (["a", "--no-name"], "--no-name is no option of sample parse; did you mean '--name'?"),
-            (["a", "--shade", "drak"], "--shade must be one of light, dark, not 'drak'; did you mean 'dark'?"),
+            (["a", "--shade", "drak"], "--shade needs one of light, dark, not 'drak'; did you mean 'dark'?"),
         ])
     func wrong(words: [String], message: String) {
         #expect(parsed(words) == message)
@@ -79,14 +79,15 @@ struct ArgumentParserTests {
     @Test("have all their problems told at once, and none twice")
     func everything() {
         #expect(
-            parsed(["--count", "ten", "--nmae=x", "-x", "--shade=blue", "--all", "--no-all"]).split(separator: "\n") == [
-                "--count needs a whole number, not 'ten'",
-                "--nmae is no option of sample parse; did you mean '--name'?",
-                "-x is no option of sample parse",
-                "--shade must be one of light, dark, not 'blue'",
-                "--no-all is given twice",
-                "first is missing: The first word",
-            ])
+            parsed(["--count", "ten", "--nmae=x", "-x", "--shade=blue", "--all", "--no-all"]).split(separator: "\n")
+                == [
+                    "--count needs a whole number, not 'ten'",
+                    "--nmae is no option of sample parse; did you mean '--name'?",
+                    "-x is no option of sample parse",
+                    "--shade needs one of light, dark, not 'blue'",
+                    "--no-all is given twice",
+                    "first is missing: The first word",
+                ])
     }
 
     @Test("are one too many where no more are taken")

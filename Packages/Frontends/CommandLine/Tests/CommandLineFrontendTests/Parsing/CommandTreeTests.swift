@@ -11,7 +11,9 @@ struct CommandTreeTests {
         do throws(UsageError) {
             switch try tree.match(words) {
             case .action(let action, let rest): return ([action.id] + rest).joined(separator: " ")
-            case .group(let node): return node.path.joined(separator: " ") + ": " + node.visible.compactMap(\.path.last).joined(separator: " ")
+            case .group(let node):
+                return node.path.joined(separator: " ") + ": "
+                    + node.visible.compactMap(\.path.last).joined(separator: " ")
             }
         } catch {
             return error.message
@@ -53,7 +55,10 @@ struct CommandTreeTests {
             (["config", "shwo"], "there is no command 'config shwo'; did you mean 'config show'?"),
             (["conf"], "there is no command 'conf'; did you mean 'config'?"),
             (["quite-something-else"], "there is no command 'quite-something-else'; 'martlet help' lists the commands"),
-            (["--frobnicate"], "there is no option '--frobnicate' before a command; 'martlet help' lists the common ones"),
+            (
+                ["--frobnicate"],
+                "there is no option '--frobnicate' before a command; 'martlet help' lists the common ones"
+            ),
         ])
     func typo(words: [String], message: String) throws {
         #expect(try match(words) == message)

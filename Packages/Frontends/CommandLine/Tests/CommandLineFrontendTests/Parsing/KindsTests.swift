@@ -8,7 +8,9 @@ import Testing
 @Suite("A word for a parameter")
 struct KindsTests {
     private static func accepting<Value: InputValue>(_ type: Value.Type) -> Action {
-        Action("sample.kind", "Take one value", .reads, .option("value", "The value", as: Value?.self)) { _, _ in Nothing() }
+        Action("sample.kind", "Take one value", .reads, .option("value", "The value", as: Value?.self)) { _, _ in
+            Nothing()
+        }
     }
 
     @Test(
@@ -37,12 +39,15 @@ struct KindsTests {
     @Test(
         "of another type is refused by its name",
         arguments: [
-            (accepting(Int.self), "1.5", "a whole number"), (accepting(Int.self), "99999999999999999999", "a whole number"),
+            (accepting(Int.self), "1.5", "a whole number"),
+            (accepting(Int.self), "99999999999999999999", "a whole number"),
             (accepting(Double.self), "nan", "a number"), (accepting(Bool.self), "2", "true or false"),
             (accepting(SampleFeature.Shade.self), "grey", "light, dark"), (accepting(PathValue.self), "", "path"),
-            (accepting(Duration.self), "5 apples", "a duration such as"), (accepting(ByteCount.self), "big", "a size such as"),
+            (accepting(Duration.self), "5 apples", "a duration such as"),
+            (accepting(ByteCount.self), "big", "a size such as"),
             (accepting(Timestamp.self), "tomorrow", "time"), (accepting([String: Int].self), "{a:x}", "JSON"),
-            (accepting([String: Int].self), #"{"a":"x"}"#, "a whole number"), (accepting([Int].self), "x", "a whole number"),
+            (accepting([String: Int].self), #"{"a":"x"}"#, "a whole number"),
+            (accepting([Int].self), "x", "a whole number"),
         ])
     func bad(action: Action, word: String, hint: String) {
         let message = parsed(["--value=\(word)"], action)

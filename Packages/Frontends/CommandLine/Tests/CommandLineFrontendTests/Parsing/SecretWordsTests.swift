@@ -52,6 +52,8 @@ struct SecretWordsTests {
     func variable() throws {
         let source = ArgumentParser.SecretSource.variable("KEY")
         #expect(try source.read(["KEY": "hunter2"]) == "hunter2")
-        #expect(throws: UsageError.answers("the variable KEY that should hold the secret is not set")) { try source.read([:]) }
+        #expect(throws: UsageError.answers("the variable KEY that should hold the secret is not set")) {
+            try source.read([:])
+        }
     }
 }

@@ -22,7 +22,10 @@ struct HarmlessOutputTests {
     func harmless(value: JSON) {
         for format in OutputFormat.allCases {
             let text = printed(value, format, width: 80)
-            #expect(!text.unicodeScalars.contains { $0.value == 0x1B || $0.value == 0x07 || (0x80...0x9F).contains($0.value) })
+            #expect(
+                !text.unicodeScalars.contains {
+                    $0.value == 0x1B || $0.value == 0x07 || (0x80...0x9F).contains($0.value)
+                })
             #expect(!text.contains("\u{202E}"))
         }
         #expect(!printed(value, .text, width: nil).contains("\u{1B}"))

@@ -141,7 +141,8 @@ struct ResultPrinterTests {
     @Test("of a stream is its last event") func stream() {
         let printer = ResultPrinter(format: .ndjson, level: .none, width: nil)
         #expect(
-            printer.text(["x"], .array(.string), isStream: true) == #"{"type":"result","is_error":false,"result":["x"]}"# + "\n")
+            printer.text(["x"], .array(.string), isStream: true)
+                == #"{"type":"result","is_error":false,"result":["x"]}"# + "\n")
     }
 
     @Test("fits the terminal that it is shown on, and is never cut in a pipe")

@@ -16,7 +16,9 @@ struct SampleFeature: Feature {
     init(_ settings: FeatureSettings) {}
 
     func register(in registry: inout RegistryBuilder) {
-        for action in [Self.parsed, Self.send, Self.open, Self.opened, Self.secretive, Self.hidden] { registry.add(action) }
+        for action in [Self.parsed, Self.send, Self.open, Self.opened, Self.secretive, Self.hidden] {
+            registry.add(action)
+        }
     }
 
     enum Shade: String, Choice { case light, dark }
@@ -38,13 +40,16 @@ struct SampleFeature: Feature {
 
     static let send = Action(
         "sample.send", "Send a message", .writes,
-        .argument("to", "Who gets it", as: String.self, completion: .dynamic { @Sendable _, host in ["anna", "bert", host.name] }),
+        .argument(
+            "to", "Who gets it", as: String.self,
+            completion: .dynamic { @Sendable _, host in ["anna", "bert", host.name] }),
         .option("file", "What is attached", as: PathValue?.self, short: "f")
     ) { _, to, _ in to }
     .asDefault().alias("post").streaming()
 
     static let open = Action(
-        "sample.open", "Open it", .reads, .argument("where", "Which folder", as: PathValue?.self, completion: .directories)
+        "sample.open", "Open it", .reads,
+        .argument("where", "Which folder", as: PathValue?.self, completion: .directories)
     ) { _, _ in Nothing() }
 
     static let opened = Action("sample.open.again", "Open it again", .destroys) { _ in Nothing() }

@@ -1,0 +1,34 @@
+import Testing
+
+@Suite("Completion in a shell", .timeLimit(.minutes(1)))
+struct CompletionTests {
+    /// Loads the script as the help says and asks as bash does.
+    private func complete(_ words: String, at index: Int) async throws -> [String] {
+        try await withHome { home in
+            try write("", to: "\(home)/answers.json")
+            let script = """
+                PATH="${M%/*}:$PATH"; source <(martlet completion bash)
+                compopt() { :; }
+                COMP_WORDS=(\(words)); COMP_CWORD=\(index); _martlet
+                printf '%s\\n' "${COMPREPLY[@]}"
+                """
+            let run = try await Program.martlet.shell("exec bash -c \"$SCRIPT\"", home: home, adding: ["SCRIPT": script])
+            #expect(run.code == 0)
+            #expect(run.errors == "")
+            return run.output.lines
+        }
+    }
+
+    @Test(
+        "offers the same words as the program",
+        arguments: [
+            ("martlet ver", 1, ["version"]), ("martlet config s", 2, ["set", "show"]),
+            ("martlet config s x", 2, ["set", "show"]), ("martlet version --format nd", 3, ["ndjson"]),
+            ("martlet version --format = nd", 4, ["ndjson"]), ("martlet --format = csv config un", 5, ["unset", "untrust"]),
+            ("martlet version --format =", 3, ["text", "json", "ndjson", "csv", "markdown"]),
+            ("martlet --answers ans", 2, ["answers.json"]), ("martlet nothing ''", 2, []),
+        ])
+    func bash(words: String, index: Int, expected: [String]) async throws {
+        #expect(try await complete(words, at: index) == expected)
+    }
+}

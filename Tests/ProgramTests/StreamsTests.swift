@@ -1,0 +1,72 @@
+import Testing
+
+@Suite("With its streams in any state the program", .timeLimit(.minutes(1)))
+struct StreamsTests {
+    @Test(
+        "ends as it must",
+        arguments: [
+            ("$M version >&-", 1, "could not be written"),
+            ("$M version >/dev/full", 1, "no space left on device"),
+            ("$M help >/dev/full", 1, "no space left on device"),
+            ("$M --json version >/dev/full", 1, #""code":"output.failed""#),
+            ("$M version 2>&-", 0, nil),
+            ("$M versoin 2>&-", 2, nil),
+            ("$M version <&-", 0, nil),
+            ("$M version <&- 2>&-", 0, nil),
+            ("$M version <&- >&- 2>&-", 1, nil),
+            ("$M version </dev/null", 0, nil),
+        ] as [(String, Int32, String?)])
+    func streams(script: String, code: Int32, message: String?) async throws {
+        try await withHome { home in
+            let run = try await Program.martlet.shell(script, home: home)
+            #expect(run.code == code)
+            if let message {
+                #expect(run.errors.contains(message))
+                #expect(run.errors.lines.count == 1)
+            } else {
+                #expect(run.errors == "")
+            }
+            if script.contains("2>&-") { #expect(!run.output.contains("martlet: ")) }
+        }
+    }
+
+    @Test(
+        "ends quietly with 0 when nobody reads any more",
+        arguments: ["$M flood", "$M flood --format ndjson", "$M count 100000"])
+    func closedPipe(command: String) async throws {
+        let script = "{ \(command.replacing("$M ", with: "$M lab ")); echo $? >code; } | head -n 1; cat code"
+        try await withHome { home in
+            let run = try await Program.bench.shell(script, home: home)
+            #expect(run.output.lines.last == "0")
+            #expect(run.output.lines.count == 2)
+            #expect(!run.errors.contains("test-bench:"))
+        }
+    }
+
+    @Test("ends quietly when the reader was gone before it began") func readerGone() async throws {
+        try await withHome { home in
+            let run = try await Program.martlet.shell(
+                "mkfifo gone; { read line <gone; $M docs markdown; echo $? >code; } | exec true & echo go >gone; wait; cat code",
+                home: home)
+            #expect(run.output == "0\n")
+            #expect(run.errors == "")
+        }
+    }
+
+    @Test(
+        "colours only what should be coloured",
+        arguments: [
+            ([:], [], false), (["CLICOLOR_FORCE": "1"], [], true), (["CLICOLOR_FORCE": "1", "NO_COLOR": "1"], [], false),
+            (["NO_COLOR": "1"], ["--color", "always"], true), (["CLICOLOR_FORCE": "1", "TERM": "dumb"], ["--color=never"], false),
+            (["CLICOLOR_FORCE": "1"], ["--json"], false), (["CLICOLOR_FORCE": "0"], [], false),
+        ] as [([String: String], [String], Bool)])
+    func color(variables: [String: String], words: [String], isColored: Bool) async throws {
+        try await withHome { home in
+            let run = try await Program.martlet.run(["features"] + words, home: home, adding: variables)
+            #expect(run.code == 0)
+            #expect(run.output.contains("\u{1B}[") == isColored)
+            let failed = try await Program.martlet.run(["versoin"] + words, home: home, adding: variables)
+            #expect(failed.errors.contains("\u{1B}[") == isColored)
+        }
+    }
+}

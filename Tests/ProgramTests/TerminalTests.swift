@@ -1,0 +1,85 @@
+import Testing
+
+@Suite("On a terminal the program", .timeLimit(.minutes(1)))
+struct TerminalTests {
+    @Test(
+        "asks before it destroys, and only a clear yes is one",
+        arguments: [("y\n", "wiped", "code 0"), ("YES\n", "wiped", "code 0"), ("n\n", "with no", "code 6"), ("\n", "with no", "code 6")])
+    func confirm(keys: String, answer: String, code: String) async throws {
+        try await withHome { home in
+            try await Conversation.with(.bench, "$M lab wipe; echo code $?", home: home) { talk in
+                try await talk.wait(for: "[y/N]")
+                try await talk.press(keys)
+                try await talk.wait(for: code)
+                #expect(talk.shown.contains("Wipe the table. Go on?") && talk.shown.contains(answer))
+            }
+        }
+    }
+
+    @Test("asks even when its output goes elsewhere, and not when it may not") func piped() async throws {
+        try await withHome { home in
+            try await Conversation.with(
+                .bench, "$M lab wipe >out; echo code $?; cat out; $M lab wipe --no-input; echo end $?", home: home
+            ) { talk in
+                try await talk.wait(for: "[y/N]")
+                try await talk.press("y\n")
+                try await talk.wait(for: "code 0")
+                try await talk.wait(for: "end 6")
+                #expect(talk.shown.contains("wiped"))
+            }
+        }
+    }
+
+    @Test("takes a secret without showing it") func secret() async throws {
+        try await withHome { home in
+            try await Conversation.with(.bench, "$M lab login; echo code $?", home: home) { talk in
+                try await talk.wait(for: "The access token")
+                try await talk.press("hunter2\n")
+                try await talk.wait(for: "code 0")
+                #expect(talk.shown.contains("has 7 characters"))
+                #expect(!talk.shown.contains("hunter2"))
+            }
+        }
+    }
+
+    @Test("puts the terminal back when it is interrupted at a secret") func interrupted() async throws {
+        try await withHome { home in
+            let script = "trap : INT; stty -g >before; $M lab login; echo code $?; stty -g >after; cmp before after && echo same"
+            try await Conversation.with(.bench, script, home: home) { talk in
+                try await talk.wait(for: "The access token")
+                try await talk.press("\u{03}")
+                try await talk.wait(for: "code 130")
+                try await talk.wait(for: "same")
+            }
+        }
+    }
+
+    @Test("shows how far it is, and takes that away again") func progress() async throws {
+        try await withHome { home in
+            try await Conversation.with(.bench, "trap : INT; $M lab wait; echo code $?", home: home) { talk in
+                try await talk.wait(for: "waiting for the end")
+                try await talk.press("\u{03}")
+                let rest = try await talk.wait(for: "code 130")
+                #expect(rest.contains("\r\u{1B}[K"))
+            }
+            let piped = try await Program.bench.run(["lab", "wait", "--timeout", "50ms"], home: home)
+            #expect(!piped.errors.contains("waiting for the end"))
+            #expect(!piped.errors.contains("\u{1B}"))
+        }
+    }
+
+    @Test("cuts no line and colours states") func colors() async throws {
+        try await withHome { home in
+            try await Conversation.with(.martlet, "stty cols 60; $M features; $M help; echo end", home: home) { talk in
+                try await talk.wait(for: "end\r\n")
+                #expect(talk.shown.contains("\u{1B}["))
+            }
+            try await Conversation.with(
+                .martlet, "$M features; $M versoin; echo end", home: home, adding: ["TERM": "dumb"]
+            ) { talk in
+                try await talk.wait(for: "end\r\n")
+                #expect(!talk.shown.contains("\u{1B}"))
+            }
+        }
+    }
+}

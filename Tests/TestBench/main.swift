@@ -1,0 +1,10 @@
+import CommandLineFrontend
+import Glibc
+import Registry
+
+let program = CommandLineProgram(
+    name: "test-bench", version: "1.0",
+    features: [
+        BuiltInFeature(LabFeature.self), BuiltInFeature(SteadyFeature.self), BuiltInFeature(BrokenFeature.self),
+    ])
+exit(program.run(CommandLine.arguments))
