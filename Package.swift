@@ -3,6 +3,7 @@ import PackageDescription
 
 /// One line per feature: its trait, its folder in Packages/Features and its product have this name.
 let features: [String] = [
+    // Sorted; `make feature NAME=Weather` adds a line.
 ]
 
 /// The packages that every build has, with their products and the names of their test targets.

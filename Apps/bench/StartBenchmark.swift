@@ -19,7 +19,9 @@ enum StartBenchmark {
             theirs.add(second)
         }
         return [
-            Figure("martlet version / C program with the same libraries", ours.median / theirs.median, "ratio", .atMost(1.5)),
+            Figure(
+                "martlet version / C program with the same libraries", ours.median / theirs.median, "ratio",
+                .atMost(1.5)),
             Figure("martlet version", ours.median * 1000, "ms"),
             Figure("C program", theirs.median * 1000, "ms"),
         ]
@@ -27,7 +29,8 @@ enum StartBenchmark {
 
     private static func neededLibraries(of path: String) throws -> [String] {
         try Child.output("readelf", ["-d", path]).split(separator: "\n").compactMap { line in
-            guard line.contains("(NEEDED)"), let open = line.lastIndex(of: "["), let close = line.lastIndex(of: "]") else {
+            guard line.contains("(NEEDED)"), let open = line.lastIndex(of: "["), let close = line.lastIndex(of: "]")
+            else {
                 return nil
             }
             let name = String(line[line.index(after: open)..<close])

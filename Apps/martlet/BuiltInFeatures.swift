@@ -4,6 +4,7 @@ import Registry
 enum BuiltInFeatures {
     static var all: [BuiltInFeature] {
         [
+            // Sorted; `make feature NAME=Weather` adds an entry.
         ]
     }
 }

@@ -16,7 +16,8 @@ let package = Package(
         .testTarget(name: "JSONTests", dependencies: ["JSON"]),
         .testTarget(name: "CapabilitiesTests", dependencies: ["Capabilities", "JSON"]),
         .testTarget(name: "SettingsTests", dependencies: ["Capabilities", "JSON", "Settings"]),
-        .testTarget(name: "RegistryTests", dependencies: ["Capabilities", "CoreTesting", "JSON", "Registry", "Settings"]),
+        .testTarget(
+            name: "RegistryTests", dependencies: ["Capabilities", "CoreTesting", "JSON", "Registry", "Settings"]),
     ]
 )
 

@@ -68,5 +68,6 @@ private func settings(_ bytes: [UInt8]) throws {
     catalogue.add([Setting("limit", "A limit", default: 3, risk: .runs).declaration], of: "chat")
     catalogue.closeWithProfiles()
     let settings = Settings(merging: [layer], overrides: [], catalogue: catalogue) { _, _ in false }
-    precondition(settings[["chat", "limit"]] == nil || settings.profile != nil, "a risky setting of a project was used")
+    precondition(
+        settings[["chat", "limit"]] == nil || settings.profile != nil, "a risky setting of a project was used")
 }

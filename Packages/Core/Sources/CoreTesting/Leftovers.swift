@@ -29,6 +29,7 @@ struct OpenDescriptors {
 
     /// The number with what it stands for, because numbers are used again.
     private static func target(of descriptor: Int32) -> String? {
+        guard fcntl(descriptor, F_GETFD) != -1 else { return nil }
         var text = [CChar](repeating: 0, count: 256)
         let length = unsafe readlink("/proc/self/fd/\(descriptor)", &text, text.count)
         guard length > 0 else { return nil }

@@ -90,7 +90,8 @@ enum ConfigActions {
     }
     .always()
 
-    private static let validate = Action("config.validate", "Check every settings file and variable", .reads) { context in
+    private static let validate = Action("config.validate", "Check every settings file and variable", .reads) {
+        context in
         let problems = context.host.settings.problems
         guard problems.isEmpty else { throw SettingsFailure(problems) }
         return PathRow.all(context.host.locations).filter(\.exists)

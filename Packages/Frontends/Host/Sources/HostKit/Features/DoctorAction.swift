@@ -41,7 +41,8 @@ private func look(_ check: HealthCheck, _ host: Host, _ limit: Duration) async -
     let alarm = Task {
         try await host.clock.sleep(for: limit)
         continuation.yield(
-            .failure("no answer within \(limit.words)", mend: "give it more time with --limit, or see what it waits for"))
+            .failure(
+                "no answer within \(limit.words)", mend: "give it more time with --limit, or see what it waits for"))
     }
     defer {
         work.cancel()

@@ -44,7 +44,7 @@ private struct FeatureStatus: Record {
         Field("id", "The feature", .name) { $0.id },
         Field("state", "off, starting, ok, degraded, failed, stopping or stopped", .state) { $0.state },
         Field("summary", "What it is for") { $0.summary },
-        Field("reason", "Why it is in that state") { $0.reason },
+        Field("reason", "Why it is in that state, empty where there is nothing to say") { $0.reason ?? "" },
         Field("version", "Its version", .detail) { $0.version },
         Field("provides", "The capabilities it offers", .detail) { $0.provides },
         Field("needs", "The capabilities it uses", .detail) { $0.needs },

@@ -13,7 +13,8 @@ enum HostChecks {
         let problems = host.settings.problems
         guard problems.isEmpty else {
             return .failure(
-                problems.map(\.description).joined(separator: "; "), mend: "martlet config edit, or mend the file by hand")
+                problems.map(\.description).joined(separator: "; "),
+                mend: "martlet config edit, or mend the file by hand")
         }
         let files = ([host.locations.userFile] + [host.locations.project].compactMap { $0 }).filter(Files.exists)
         return .ok(files.isEmpty ? "no settings file; defaults are used" : files.joined(separator: ", "))
@@ -22,7 +23,8 @@ enum HostChecks {
     private static let variables = HealthCheck("host.variables", "environment variables") { host in
         let unknown = host.settings.unknownVariables
         guard !unknown.isEmpty else { return .ok("none that is unknown") }
-        return .warning("no setting is called \(unknown.joined(separator: ", "))", mend: "unset it, or see martlet config show")
+        return .warning(
+            "no setting is called \(unknown.joined(separator: ", "))", mend: "unset it, or see martlet config show")
     }
 
     private static let project = HealthCheck("host.project", "the project's settings") { host in
@@ -30,7 +32,8 @@ enum HostChecks {
         guard let file = host.locations.project else { return .ok("not in a project with settings") }
         guard !inert.isEmpty else { return .ok("\(file) is in use") }
         let keys = inert.map { $0.key.joined(separator: ".") }.joined(separator: ", ")
-        return .warning("\(file) is not trusted, so this is not used: \(keys)", mend: "read it, then martlet config trust")
+        return .warning(
+            "\(file) is not trusted, so this is not used: \(keys)", mend: "read it, then martlet config trust")
     }
 
     private static let composition = HealthCheck("host.features", "how the features fit together") { host in
@@ -61,7 +64,8 @@ enum HostChecks {
                 guard Files.exists(path) else { return try parentIsWritable(path) }
                 let info = try Files.info(path)
                 guard info.kind == .directory else {
-                    return .failure("\(path) is no folder", mend: "move it away, or set another place with MARTLET_HOME")
+                    return .failure(
+                        "\(path) is no folder", mend: "move it away, or set another place with MARTLET_HOME")
                 }
                 guard Files.isWritable(path) else {
                     return .failure("\(path) cannot be written", mend: "give yourself the right to write there")

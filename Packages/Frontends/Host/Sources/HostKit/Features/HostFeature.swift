@@ -1,7 +1,7 @@
-public import Registry
-public import Settings
 import Capabilities
 import FileKit
+public import Registry
+public import Settings
 
 /// What every Martlet can do whatever is built into it: tell what it is, look after its settings and its data.
 public struct HostFeature: Feature {

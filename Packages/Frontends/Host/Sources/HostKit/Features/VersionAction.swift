@@ -23,7 +23,8 @@ private struct Version: Record {
         version = host.version
         features = host.composition.features.map(\.manifest.id)
         libraries = Dictionary(
-            host.composition.registry.libraries.map { ($0.name, $0.version()) }, uniquingKeysWith: { first, _ in first })
+            host.composition.registry.libraries.map { ($0.name, $0.version()) }, uniquingKeysWith: { first, _ in first }
+        )
     }
 
     static let fields: [Field<Version>] = [

@@ -31,7 +31,8 @@ struct WakeDescriptor: ~Copyable, Sendable {
     /// Waits for `notify`, for the other descriptor or for the moment, whichever comes first.
     func wait(orReadable other: Int32, until deadline: ContinuousClock.Instant?) {
         var descriptors = [
-            pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0), pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: other, events: Int16(POLLIN), revents: 0),
         ]
         let limit = deadline.map { max(0, ContinuousClock.now.duration(to: $0).milliseconds + 1) } ?? -1
         _ = unsafe poll(&descriptors, 2, Int32(clamping: limit))
