@@ -45,6 +45,23 @@ let package = Package(
             path: "Tests/TestBench"),
         .testTarget(
             name: "ProgramTests", dependencies: baseProducts + ["martlet", "test-bench"], path: "Tests/ProgramTests"),
+        .target(name: "WorkspaceSupport", dependencies: baseProducts, path: "Tests/Support"),
+        .testTarget(
+            name: "ArchitectureTests", dependencies: baseProducts + ["WorkspaceSupport"],
+            path: "Tests/ArchitectureTests"),
+        .testTarget(
+            name: "PluginTests", dependencies: baseProducts + ["WorkspaceSupport"], path: "Tests/PluginTests"),
+        .plugin(
+            name: "new-feature",
+            capability: .command(
+                intent: .custom(verb: "new-feature", description: "Write a feature's package and wire it"),
+                permissions: [.writeToPackageDirectory(reason: "the package is made here and listed in two files")]),
+            path: "Plugins/new-feature", exclude: ["Template"]),
+        .plugin(
+            name: "compose",
+            capability: .command(
+                intent: .custom(verb: "compose", description: "Write and build a host of chosen features elsewhere")),
+            path: "Plugins/compose"),
     ]
         // SwiftPM runs no tests of nested packages, so each test folder is a target of the root as well.
         + base.flatMap { package in

@@ -19,9 +19,13 @@ extension Workbench {
         }
         return try await withTaskExecutorPreference(globalConcurrentExecutor) {
             let lifecycle = Lifecycle(host: host)
-            await lifecycle.start(composition.closure(of: registry.actions.owner(of: action) ?? ""))
+            let owner = registry.actions.owner(of: action) ?? ""
+            await lifecycle.start(composition.closure(of: owner))
             let result: Result<any OutputValue, any Error>
             do {
+                if case .failed(let reason) = lifecycle.states[owner], !action.worksAlways {
+                    throw HostError.featureFailed(owner, why: reason)
+                }
                 result = .success(
                     try await within(limit) {
                         try await registry.perform(action, arguments, in: context, isAgreed: isAgreed)

@@ -1,0 +1,48 @@
+import Capabilities
+import FileKit
+import Registry
+import Settings
+
+/// Keeps one file beneath the home of the test.
+struct FileStore: DataStore {
+    let id: String
+    let summary = "A file of words"
+    let location: String
+
+    func check() async throws -> [String] {
+        guard Files.exists(location) else { return [] }
+        return try text().contains("damage") ? ["a damaged word"] : []
+    }
+
+    func backup(to path: String) async throws { try Files.writeAtomically(Array(try text().utf8), to: path) }
+
+    func restore(from path: String) async throws { try Files.writeAtomically(try Files.read(path, limit: 1 << 20), to: location) }
+
+    func compact() async throws -> ByteCount {
+        let before = try text()
+        let after = String(before.filter { $0 != " " })
+        try Files.writeAtomically(Array(after.utf8), to: location)
+        return ByteCount(before.utf8.count - after.utf8.count)
+    }
+
+    private func text() throws -> String { String(decoding: try Files.read(location, limit: 1 << 20), as: UTF8.self) }
+}
+
+/// Two stores, in the folder that a setting names.
+struct StoreFeature: Feature {
+    private static let folder = Setting("folder", "Where the files are", default: "")
+    static let manifest = Manifest(
+        id: "store", summary: "Keeps words", version: "1.0", provides: [.shared((any DataStore).self)],
+        settings: [folder.declaration])
+
+    private let folder: String
+
+    init(_ settings: FeatureSettings) { folder = settings[Self.folder] }
+
+    func register(in registry: inout RegistryBuilder) {
+        for name in ["first", "second"] {
+            registry.provide(
+                (any DataStore).self, FileStore(id: "store.\(name)", location: "\(folder)/\(name)") as any DataStore)
+        }
+    }
+}

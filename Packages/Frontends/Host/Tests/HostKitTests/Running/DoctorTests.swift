@@ -1,0 +1,76 @@
+import Capabilities
+import HostKit
+import JSON
+import Registry
+import Settings
+import Testing
+
+/// A feature whose checks find everything that there is to find.
+private struct ChecksFeature: Feature {
+    private static let found = Setting("found", "What the check finds", default: "ok")
+    static let manifest = Manifest(id: "checks", summary: "Checks itself", version: "1.0", settings: [found.declaration])
+
+    private let found: String
+
+    init(_ settings: FeatureSettings) { found = settings[Self.found] }
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(
+            HealthCheck("checks.one", "the one thing") { [found] _ in
+                switch found {
+                case "warning": return .warning("it is old", mend: "renew it")
+                case "failure": return .failure("it is gone", mend: "bring it back")
+                case "silence":
+                    // Not even cancellation ends it.
+                    unsafe await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                    return .ok("never")
+                default: return .ok("it is well")
+                }
+            })
+    }
+}
+
+@Suite("The doctor", .timeLimit(.minutes(1)))
+struct DoctorTests {
+    @Test(
+        "tells what it finds, how to mend it, and the exit code",
+        arguments: [
+            ("ok", false, "ok", nil, .done), ("warning", false, "warning", "renew it", .done),
+            ("warning", true, "warning", "renew it", .failed), ("failure", false, "failed", "bring it back", .failed),
+            ("silence", false, "failed", "give it more time with --limit, or see what it waits for", .failed),
+        ] as [(String, Bool, JSON, JSON?, ExitCode)])
+    func finds(found: String, isStrict: Bool, state: JSON, mend: JSON?, exit: ExitCode) async throws {
+        try await withBench(ChecksFeature.self) { bench in
+            bench.options.settings = ["checks.found=\(found)"]
+            let result = try await bench.perform(
+                "doctor", ["strict": .bool(isStrict), "limit": found == "silence" ? "50ms" : "30s"])
+            let row = result.json.array?.first { $0["id"] == "checks.one" }
+            #expect(row?["state"] == state)
+            #expect(row?["mend"] == mend)
+            #expect(result.exit == exit)
+        }
+    }
+
+    @Test("looks at settings, variables, folders, features and libraries whatever there is") func always() async throws {
+        try await withBench { bench in
+            bench.variables = ["MARTLET_NONSENSE": "1"]
+            let rows = try await bench.perform("doctor").json.array ?? []
+            #expect(
+                rows.compactMap { $0["id"]?.string } == [
+                    "host.settings", "host.variables", "host.project", "host.features", "host.libraries",
+                    "host.folder.config", "host.folder.data", "host.folder.state", "host.folder.cache",
+                ])
+            #expect(rows.first { $0["id"] == "host.variables" }?["state"] == "warning")
+            #expect(rows.first { $0["id"] == "host.variables" }?["found"]?.string?.contains("MARTLET_NONSENSE") == true)
+        }
+    }
+
+    @Test("finds a folder that is none") func folder() async throws {
+        try await withBench { bench in
+            try bench.write("", to: bench.home + "/.local/share/martlet")
+            let rows = try await bench.perform("doctor").json.array ?? []
+            #expect(rows.first { $0["id"] == "host.folder.data" }?["state"] == "failed")
+            #expect(rows.first { $0["id"] == "host.folder.config" }?["state"] == "ok")
+        }
+    }
+}

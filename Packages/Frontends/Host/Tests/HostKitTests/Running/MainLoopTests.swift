@@ -1,0 +1,58 @@
+import Capabilities
+import Glibc
+import HostKit
+import Testing
+
+/// The loop may be used once a process, so each test has a process of its own.
+@Suite("The main loop", .timeLimit(.minutes(1)))
+struct MainLoopTests {
+    @Test("gives the code of its work") func result() async {
+        await #expect(processExitsWith: .exitCode(5)) {
+            exit(MainLoop.run { _ in .toolFailed }.rawValue)
+        }
+    }
+
+    @Test("cancels its work at a signal, and the code is the signal's") func interrupted() async {
+        await #expect(processExitsWith: .exitCode(130)) {
+            let code = MainLoop.run { _ in
+                kill(getpid(), SIGINT)
+                do { try await Task.sleep(for: .seconds(600)) } catch { return .done }
+                return .failed
+            }
+            exit(code.rawValue)
+        }
+        await #expect(processExitsWith: .exitCode(143)) {
+            let code = MainLoop.run { _ in
+                kill(getpid(), SIGTERM)
+                do { try await Task.sleep(for: .seconds(600)) } catch { return .failed }
+                return .done
+            }
+            exit(code.rawValue)
+        }
+    }
+
+    @Test("leaves work that does not end, when its patience is over") func patience() async {
+        await #expect(processExitsWith: .exitCode(143)) {
+            let code = MainLoop.run(patience: .milliseconds(100)) { _ in
+                kill(getpid(), SIGTERM)
+                unsafe await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                return .done
+            }
+            exit(code.rawValue)
+        }
+    }
+
+    @Test("runs work that moves away and comes back") func returns() async {
+        await #expect(processExitsWith: .exitCode(1)) {
+            let code = MainLoop.run { loop in
+                var sum = 0
+                for number in 1...1000 {
+                    sum += await withTaskExecutorPreference(globalConcurrentExecutor) { await Task { number }.value }
+                    await withTaskExecutorPreference(loop) { sum -= number }
+                }
+                return sum == 0 ? .failed : .done
+            }
+            exit(code.rawValue)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Capabilities
+import FileKit
+import HostKit
+import JSON
+import Testing
+
+@Suite("A change of the settings")
+struct ConfigFileTests {
+    private static let text = """
+        // Mine.
+        {
+            "features": {},  // all of them
+            /* deep */ sample: {
+                "depth": 3, // not deeper
+            },
+        }
+
+        """
+
+    @Test("keeps comments, order and everything else") func keeps() async throws {
+        try await withBench(SampleFeature.self) { bench in
+            try bench.write(Self.text, to: bench.userFile)
+            try await bench.perform("config.set", ["key": "sample.depth", "value": "4"])
+            #expect(try bench.read(bench.userFile) == Self.text.replacing("3", with: "4"))
+            try await bench.perform("config.set", ["key": "sample.words", "value": "a,b"])
+            let text = try bench.read(bench.userFile)
+            for comment in ["// Mine.", "// all of them", "/* deep */", "// not deeper"] { #expect(text.contains(comment)) }
+            #expect(try await bench.perform("config.get", ["key": "sample.words"]).json == ["a", "b"])
+            try await bench.perform("config.unset", ["key": "sample.depth"])
+            #expect(try await bench.perform("config.get", ["key": "sample.depth"]).json == 3)
+            #expect(try bench.read(bench.userFile).contains("// Mine."))
+        }
+    }
+
+    @Test("makes the file and its folders") func makes() async throws {
+        try await withBench(SampleFeature.self) { bench in
+            let row = try await bench.perform("config.set", ["key": "sample.depth", "value": "5"]).json
+            #expect(row["file"]?.string == bench.userFile)
+            #expect(try await bench.perform("config.get", ["key": "sample.depth"]).json == 5)
+        }
+    }
+
+    @Test("is refused where the file is broken, and changes nothing", arguments: ["{", "nonsense", "{\"a\":1,\"a\":2}", "[]"])
+    func refused(text: String) async throws {
+        try await withBench(SampleFeature.self) { bench in
+            try bench.write(text, to: bench.userFile)
+            let problem = await failure { try await bench.perform("config.set", ["key": "sample.depth", "value": "5"]) }
+            #expect(problem?.message.contains(bench.userFile) == true)
+            #expect(try bench.read(bench.userFile) == text)
+        }
+    }
+
+    @Test(
+        "is refused for what is no setting or no value of it",
+        arguments: [
+            ("sample.dpeth", "1", "settings.unknown", "depth"), ("sample.depth", "deep", "settings.invalid", "whole number"),
+            ("", "1", "settings.unknown", ""), ("sample", "{}", "settings.unknown", ""),
+            ("sample..depth", "1", "settings.unknown", ""),
+        ])
+    func wrong(key: String, value: String, code: String, hint: String) async throws {
+        try await withBench(SampleFeature.self) { bench in
+            let problem = await failure {
+                try await bench.perform("config.set", ["key": .string(key), "value": .string(value)])
+            }
+            #expect(problem?.code == code)
+            #expect(problem?.exit == .usage)
+            #expect(hint.isEmpty || problem?.message.contains(hint) == true)
+            #expect(!Files.exists(bench.userFile))
+        }
+    }
+
+    @Test("removes a key that no build knows any more") func unsetUnknown() async throws {
+        try await withBench(SampleFeature.self) { bench in
+            try bench.write("{gone: {key: 1}, sample: {depth: 2}}", to: bench.userFile)
+            #expect(bench.workbench.failure != nil)
+            try await bench.perform("config.unset", ["key": "gone"])
+            #expect(bench.workbench.failure == nil)
+            #expect(try await bench.perform("config.get", ["key": "sample.depth"]).json == 2)
+        }
+    }
+}

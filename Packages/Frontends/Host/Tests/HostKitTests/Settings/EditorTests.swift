@@ -1,0 +1,87 @@
+import Capabilities
+import CoreTesting
+import FileKit
+import Glibc
+import JSON
+import Synchronization
+import Testing
+
+/// A person who chooses what was written down beforehand, in order.
+private final class ScriptedPerson: Interaction {
+    private let choices: Mutex<[Int]>
+
+    init(_ choices: [Int]) { self.choices = Mutex(choices) }
+
+    var canAsk: Bool { true }
+    var left: Int { choices.withLock { $0.count } }
+
+    func answer(_ question: Question) async throws -> Answer {
+        let next = choices.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        guard let next else { throw InteractionError.unanswered(id: question.id, prompt: question.prompt) }
+        return .choice(next)
+    }
+}
+
+@Suite("The editor of the settings", .timeLimit(.minutes(1)))
+struct EditorTests {
+    /// An editor that does a line of shell to the file that it is given.
+    private func editor(_ bench: Bench, _ script: String) throws -> String {
+        let path = bench.home + "/editor"
+        try bench.write("#!/bin/sh\nfile=\"$1\"\n\(script)\n", to: path)
+        let status = unsafe chmod(path, 0o755)
+        try #require(status == 0)
+        return path
+    }
+
+    @Test("changes the file when what it leaves is sound") func valid() async throws {
+        try await withBench(SampleFeature.self) { bench in
+            bench.variables = ["EDITOR": try editor(bench, "echo '{sample: {depth: 7}} // mine' >\"$file\"")]
+            try await bench.perform("config.edit", interaction: ScriptedPerson([]))
+            #expect(try bench.read(bench.userFile) == "{sample: {depth: 7}} // mine\n")
+            #expect(try Files.list(bench.home + "/.config/martlet").map(\.name) == ["config.json"])
+        }
+    }
+
+    @Test("is opened again on what is not sound, when the person wants to go on") func again() async throws {
+        try await withBench(SampleFeature.self) { bench in
+            bench.variables = [
+                "EDITOR": try editor(
+                    bench, "if grep -q dpeth \"$file\"; then echo '{}' >\"$file\"; else echo '{sample: {dpeth: 1}}' >\"$file\"; fi")
+            ]
+            let person = ScriptedPerson([0])
+            try await bench.perform("config.edit", interaction: person)
+            #expect(person.left == 0)
+            #expect(bench.output.notices.first?.contains(":1:11: sample.dpeth") == true)
+            #expect(try bench.read(bench.userFile) == "{}\n")
+        }
+    }
+
+    @Test("leaves the file and keeps the draft, when the person does not") func keepsDraft() async throws {
+        try await withBench(SampleFeature.self) { bench in
+            try bench.write("{sample: {depth: 2}}", to: bench.userFile)
+            bench.variables = ["EDITOR": try editor(bench, "echo 'oops' >\"$file\"")]
+            let problem = await failure { try await bench.perform("config.edit", interaction: ScriptedPerson([1])) }
+            #expect(problem?.code == "config.editor")
+            let draft = try #require(problem?.message.split(separator: " ").last).description
+            #expect(try bench.read(draft) == "oops\n")
+            #expect(try bench.read(bench.userFile) == "{sample: {depth: 2}}")
+        }
+    }
+
+    @Test("that fails or is not there changes nothing", arguments: ["false", "/nonexistent/editor", " "])
+    func fails(editor: String) async throws {
+        try await withBench(SampleFeature.self) { bench in
+            bench.variables = ["EDITOR": editor]
+            let problem = await failure { try await bench.perform("config.edit", interaction: ScriptedPerson([])) }
+            #expect(problem != nil)
+            #expect(!Files.exists(bench.userFile))
+        }
+    }
+
+    @Test("is not opened where nobody could use it") func headless() async throws {
+        try await withBench { bench in
+            let problem = await failure { try await bench.perform("config.edit") }
+            #expect(problem?.exit == .unanswered)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Capabilities
+import Glibc
+import HostKit
+import JSON
+import Settings
+import Testing
+
+@Suite("A settings file", .timeLimit(.minutes(1)))
+struct UnreadableSettingsTests {
+    @Test(
+        "that cannot be read is a problem that names it, and stops nothing that mends it",
+        arguments: [
+            ([UInt8]("{\"a\": \"\u{0}".utf8), ":1:"), ([0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D], ":1:"),
+            (Array(repeating: UInt8(ascii: " "), count: (4 << 20) + 1), "config.json"),
+            (Array("[1]".utf8), "config.json"), (Array(repeating: UInt8(ascii: "["), count: 1 << 20), ":1:"),
+        ])
+    func broken(text: [UInt8], place: String) async throws {
+        try await withBench { bench in
+            try bench.write(text, to: bench.userFile)
+            let problem = try #require(bench.workbench.failure as? SettingsFailure).problems.first?.description ?? ""
+            #expect(problem.hasPrefix(bench.userFile))
+            #expect(problem.contains(place))
+            #expect(problem.utf8.count < 500)
+            let refused = await failure { _ = try await bench.perform("data.list") }
+            #expect(refused?.code == "settings.invalid")
+            #expect(refused?.exit == .usage)
+            _ = try await bench.perform("version")
+            _ = try await bench.perform("config.show")
+        }
+    }
+
+    @Test("that is a folder or a pipe is refused without waiting for it", arguments: ["mkdir", "mkfifo"])
+    func noFile(make: String) async throws {
+        try await withBench { bench in
+            try bench.write("", to: bench.userFile)
+            let status = unsafe system("rm \(bench.userFile) && \(make) \(bench.userFile)")
+            try #require(status == 0)
+            let problems = try #require(bench.workbench.failure as? SettingsFailure).problems
+            #expect(problems.count == 1)
+            #expect(problems.first?.description.contains(bench.userFile) == true)
+        }
+    }
+
+    @Test("may have a line of a megabyte") func longLine() async throws {
+        try await withBench { bench in
+            let comment = String(repeating: "x", count: 1 << 20)
+            try bench.write("{/*\(comment)*/ \"profile\": \"work\", profiles: {work: {}}}", to: bench.userFile)
+            #expect(bench.workbench.failure == nil)
+        }
+    }
+
+    @Test("may begin with a byte order mark, or be empty of settings", arguments: ["\u{FEFF}{}", "{}", "// nothing\n{}\n"])
+    func harmless(text: String) async throws {
+        try await withBench { bench in
+            try bench.write(text, to: bench.userFile)
+            #expect(bench.workbench.failure == nil)
+        }
+    }
+
+    @Test("moves with MARTLET_HOME") func moved() async throws {
+        try await withBench(SampleFeature.self) { bench in
+            bench.variables = ["MARTLET_HOME": bench.home + "/ours"]
+            try await bench.perform("config.set", ["key": "sample.depth", "value": "4"])
+            #expect(try bench.read(bench.home + "/ours/config/config.json").contains("4"))
+        }
+    }
+
+    @Test("is not needed where there is no home") func noHome() async throws {
+        try await withBench { bench in
+            bench.variables = ["HOME": ""]
+            _ = try await bench.perform("version")
+            _ = try await bench.perform("doctor")
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import PackagePlugin
+
+/// `swift package --allow-writing-to-package-directory new-feature Weather`: writes a feature's package and wires it.
+@main
+struct NewFeature: CommandPlugin {
+    func performCommand(context: PluginContext, arguments: [String]) throws {
+        guard arguments.count == 1, let argument = arguments.first else {
+            throw Refusal("give the feature one name: make feature NAME=Weather")
+        }
+        let root = context.package.directoryURL
+        let name = try FeatureName(argument, in: context.package)
+        let folder = root.appending(path: "Packages/Features/\(name)")
+        guard !FileManager.default.fileExists(atPath: folder.path) else {
+            throw Refusal("\(folder.path) exists already; choose another name, or remove it first")
+        }
+        // Every text is made before the first one is written, so that a refusal changes nothing.
+        let wiring = try Wiring(in: root)
+        let wired = try wiring.adding(name)
+        let files = try FeatureTemplate(root.appending(path: "Plugins/new-feature/Template")).files(for: name)
+        do {
+            for file in files { try file.write(below: folder) }
+            for file in wired.files { try file.write(below: root) }
+        } catch {
+            // As far as it goes: what failed first is what has to be said.
+            try? FileManager.default.removeItem(at: folder)
+            for file in wiring.files { try? file.write(below: root) }
+            throw error
+        }
+        print(report(name, files))
+    }
+
+    private func report(_ name: FeatureName, _ files: [TextFile]) -> String {
+        """
+        The feature \(name) is in Packages/Features/\(name):
+        \(files.map { "  \($0.path)" }.joined(separator: "\n"))
+        It is wired in Package.swift and Apps/martlet/BuiltInFeatures.swift. Try it:
+          swift test --package-path Packages/Features/\(name)
+          swift run martlet \(name.id) greet Ada --tone formal
+        """
+    }
+}

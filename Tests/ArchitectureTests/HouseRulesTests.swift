@@ -1,0 +1,55 @@
+import FileKit
+import Testing
+import WorkspaceSupport
+
+@Test("every manifest names the same tools and ends in the same settings")
+func manifestsAgree() throws {
+    let workspace = Workspace.current
+    let root = try #require(HouseSettings(try workspace.text("Package.swift")))
+    let manifests = try ["Packages", "Plugins", "Tests", "Apps"].flatMap { folder in
+        try workspace.files(in: folder, ending: "/Package.swift")
+    }
+    #expect(manifests.count >= 6)
+    for manifest in manifests {
+        #expect(HouseSettings(try workspace.text(manifest)) == root, "\(manifest) differs from the root manifest")
+    }
+}
+
+@Test("settings that differ in a single flag are told apart")
+func tellsSettingsApart() throws {
+    let text = try Workspace.current.text("Package.swift")
+    let weaker = text.split(separator: "\n").filter { !$0.contains(".strictMemorySafety()") }.joined(separator: "\n")
+    #expect(HouseSettings(text) != HouseSettings(weaker))
+    #expect(HouseSettings("let package = Package(name: \"bare\")") == nil)
+}
+
+@Test("every package says in a README what it offers")
+func packagesHaveREADME() throws {
+    for package in try Workspace.current.packages() {
+        #expect(
+            Files.exists("\(Workspace.current.root)/\(package.folder)/README.md"), "\(package.folder) has no README.md")
+    }
+}
+
+@Test("every feature package is listed in the root manifest and in the executable, and nothing else is")
+func featuresAreListed() throws {
+    let workspace = Workspace.current
+    let packages = try workspace.packages().filter { Layer($0) == .feature }.map(\.name).sorted()
+    let listed = try workspace.text("Apps/martlet/BuiltInFeatures.swift")
+    #expect(try workspace.features() == packages)
+    for pattern in [/BuiltInFeature\(trait: "(\w+)"/, /(?m)^#if (\w+)$/, /(?m)^    import (\w+)$/] {
+        #expect(listed.matches(of: pattern).map { String($0.output.1) } == packages)
+    }
+}
+
+/// What all manifests have in common: the first line, and everything from the loop over the targets on.
+private struct HouseSettings: Equatable {
+    let tools: Substring?
+    let loop: Substring
+
+    init?(_ manifest: String) {
+        guard let start = manifest.firstRange(of: "\nfor target in package.targets")?.lowerBound else { return nil }
+        tools = manifest.split(separator: "\n").first
+        loop = manifest[start...]
+    }
+}

@@ -1,0 +1,15 @@
+import Capabilities
+public import Registry
+public import Settings
+
+/// Needs an authenticator and does nothing with it.
+public struct CourierFeature: Feature {
+    public static let manifest = Manifest(
+        id: "courier", summary: "Needs an authenticator", version: "1.0", needs: [.one((any Authenticator).self)])
+
+    public init(_ settings: FeatureSettings) {}
+
+    public func register(in registry: inout RegistryBuilder) {
+        registry.add(Action("courier.ready", "Say whether it is ready", .reads) { _ in "ready" })
+    }
+}

@@ -1,0 +1,38 @@
+import CZlib
+import Capabilities
+public import Registry
+public import Settings
+
+/// Computes checksums with zlib, and marks requests with them.
+public struct PackerFeature: Feature {
+    public static let manifest = Manifest(
+        id: "packer", summary: "Checksums by zlib", version: "1.0", provides: [.single((any Authenticator).self)])
+
+    public init(_ settings: FeatureSettings) {}
+
+    public func register(in registry: inout RegistryBuilder) {
+        registry.uses(Library("zlib") { unsafe zlibVersion().map { unsafe String(cString: $0) } ?? "unknown" })
+        registry.provide((any Authenticator).self, ChecksumAuthenticator() as any Authenticator)
+        registry.add(
+            Action("packer.crc", "Compute the CRC-32 of a text", .reads, .argument("text", "What to look at")) {
+                _, text in
+                String(checksum(text), radix: 16)
+            }
+            .instant())
+    }
+}
+
+/// Marks a request with the checksum of its URL.
+struct ChecksumAuthenticator: Authenticator {
+    func sign(_ request: inout RequestHead, for server: ServerID) {
+        request.headers.append(("X-Checksum", Secret(String(checksum(request.url), radix: 16))))
+    }
+
+    func renew(for server: ServerID) -> Bool { false }
+}
+
+/// The CRC-32 of the UTF-8 bytes.
+private func checksum(_ text: String) -> UInt {
+    let bytes = Array(text.utf8)
+    return unsafe bytes.withUnsafeBufferPointer { unsafe crc32(0, $0.baseAddress, UInt32($0.count)) }
+}

@@ -1,0 +1,80 @@
+import FileKit
+import JSON
+import Testing
+import WorkspaceSupport
+
+extension PluginTests {
+    @Test("a new feature builds and passes its tests alone, without a warning")
+    func newFeaturePassesItsTests() async throws {
+        let output = try await clone.shell.run(
+            "swift", "test", "--package-path", "Packages/Features/Weather", "--scratch-path", ".build")
+        #expect(output.contains("Test run with 4 tests in 0 suites passed"))
+    }
+
+    @Test("what the plugin writes is clean and in order")
+    func newFeatureIsClean() async throws {
+        let lint = try await clone.shell.outcome([
+            "swift", "format", "lint", "--strict", "--recursive", "--configuration", ".swift-format",
+            "Package.swift", "Apps/martlet", "Packages/Features/Weather",
+        ])
+        #expect(lint.code == 0, "\(lint.errors)")
+        #expect(try clone.workspace.features() == Subset.everything().features)
+    }
+
+    @Test("the example of a new feature's README is what the program says")
+    func exampleIsTrue() async throws {
+        let page = try clone.workspace.text("Packages/Features/Weather/README.md")
+        let example = try #require(page.firstMatch(of: /\$ martlet ([^\n]+)\n([^`]+)```/))
+        let words = example.output.1.split(separator: " ").map(String.init)
+        let outcome = try await clone.program(["Weather"]).outcome(words)
+        #expect(outcome.output == example.output.2)
+    }
+
+    @Test(
+        "a new feature is on every surface with nothing else changed",
+        arguments: [
+            (["help"], "weather"), (["help", "weather"], "greet"), (["help", "weather", "greet"], "--tone"),
+            (["completion", "words", "wea"], "weather"), (["docs"], "weather greet"),
+            (["docs", "man"], "weather greet"),
+            (["docs", "schema"], "weather.greet"), (["docs"], "weather.tone"),
+        ])
+    func newFeatureIsEverywhere(_ words: [String], _ text: String) async throws {
+        let with = try await clone.program(["Weather"]).outcome(words)
+        #expect(with.code == 0 && with.output.contains(text), "\(with)")
+        let without = try await clone.program([]).outcome(words)
+        #expect(!without.output.contains(text))
+    }
+
+    @Test(
+        "a bad name is refused with the reason, and nothing changes",
+        arguments: [
+            ([], "one name"), ([""], "needs a name"), (["weather"], "upper-case letter"),
+            (["Web-Search"], "letters and digits"),
+            (["Wétter"], "letters and digits"), (["9Lives"], "upper-case letter"),
+            (["Self"], "word of the Swift language"),
+            (["Weather"], "Weather already"), (["WEATHER"], "Weather already"), (["Core"], "Core already"),
+            (["JSON"], "JSON already"), (["Registry"], "Registry already"), (["HostKit"], "HostKit already"),
+            (["Foundation"], "Foundation already"), (["Testing"], "Testing already"), (["Config"], "'martlet config'"),
+            (["Ab", "Cd"], "one name"), (["--help"], "letters and digits"),
+        ])
+    func refusesName(_ words: [String], _ reason: String) async throws {
+        let files = ["Package.swift", "Apps/martlet/BuiltInFeatures.swift"]
+        let before = try files.map { try clone.workspace.text($0) }
+        let outcome = try await clone.plugin("new-feature", words)
+        #expect(outcome.code != 0)
+        #expect(outcome.errors.contains(reason))
+        #expect(try files.map { try clone.workspace.text($0) } == before)
+        let packages = try Files.list("\(clone.workspace.root)/Packages/Features").map(\.name)
+        #expect(Set(packages).isSuperset(of: ["Courier", "Packer", "Weather"]))
+        #expect(packages.allSatisfy { name in before[0].contains("\"\(name)\"") })
+    }
+
+    @Test("the plugin keeps free the words that every build has")
+    func commandsAreReserved() async throws {
+        let list = try JSON(parsing: try await clone.program([]).output("docs", "schema")).array ?? []
+        let words = Set(list.compactMap { $0["id"]?.string?.split(separator: ".").first.map(String.init) })
+        #expect(words.contains("version"))
+        let source = try clone.workspace.text("Plugins/new-feature/FeatureName.swift")
+        for word in words { #expect(source.contains("\"\(word)\""), "\(word) is a command that a feature could take") }
+    }
+}
