@@ -64,6 +64,9 @@ docs: build ## Write the reference and the manual page to .build/docs
 feature: ## Make a new feature package: NAME=Weather
 	$(SWIFT) package --allow-writing-to-package-directory new-feature "$(NAME)"
 
+compose: ## Write and build a host of chosen features: DIR=../bench NAME=mybench FEATURES=Weather OWN=Mine
+	$(SWIFT) package --allow-writing-to-directory "$(DIR)" compose "$(DIR)" --name "$(NAME)" --features "$(FEATURES)" $(if $(OWN),--own "$(OWN)")
+
 install: build ## Install the program, its manual page and completions; PREFIX=/usr/local
 	install -D -s -m 755 .build/release/martlet "$(DESTDIR)$(PREFIX)/bin/martlet"
 	.build/release/martlet docs man | install -D -m 644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/man/man1/martlet.1"

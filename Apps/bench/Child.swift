@@ -31,7 +31,7 @@ enum Child {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-        defer { for unsafeword in unsafe words { unsafe free(word) } }
+        defer { unsafe words.forEach { unsafe free($0) } }
         var process: pid_t = 0
         guard unsafe posix_spawnp(&process, path, &actions, nil, &words, environ) == 0 else {
             throw BenchmarkError("\(path) cannot be started; 'make setup' installs what is missing")

@@ -9,7 +9,8 @@ struct AnswersTests {
         "destroys only what was agreed to",
         arguments: [
             (["lab", "wipe"], 6, ""), (["lab", "wipe", "--no-input"], 6, ""), (["lab", "wipe", "--yes"], 0, "wiped\n"),
-            (["-y", "lab", "wipe", "--no-input"], 0, "wiped\n"), (["lab", "wipe", "--answers", "yes.json"], 0, "wiped\n"),
+            (["-y", "lab", "wipe", "--no-input"], 0, "wiped\n"),
+            (["lab", "wipe", "--answers", "yes.json"], 0, "wiped\n"),
             (["lab", "wipe", "--answers", "no.json"], 6, ""), (["lab", "wipe", "--answers", "unfit.json"], 2, ""),
             (["lab", "wipe", "--answers", "list.json"], 2, ""), (["lab", "wipe", "--answers", "absent.json"], 2, ""),
         ] as [([String], Int32, String)])
@@ -44,10 +45,12 @@ struct AnswersTests {
             ("printf %s \"$KEY\" | $M lab login --token-stdin --verbose", 0),
             ("$M lab login --token-env KEY", 0), ("$M lab login --token-env KEY --format ndjson", 0),
             ("printf %s \"$KEY\" >key; $M lab login --token-fd 7 7<key --json", 0),
-            ("$M lab login --token \"$KEY\"", 2), ("$M lab login --token=$KEY", 2), ("$M lab login --token=$KEY --json", 2),
+            ("$M lab login --token \"$KEY\"", 2), ("$M lab login --token=$KEY", 2),
+            ("$M lab login --token=$KEY --json", 2),
             ("$M lab login --token-env KEY more", 2), ("$M lab login", 6), ("$M lab login --token-env NOKEY", 2),
             ("$M lab login --token-fd 99", 2), ("$M lab login --token-stdin </dev/null", 2),
-            ("head -c 70000 /dev/zero | $M lab login --token-stdin", 2), ("printf '\\377' | $M lab login --token-stdin", 2),
+            ("head -c 70000 /dev/zero | $M lab login --token-stdin", 2),
+            ("printf '\\377' | $M lab login --token-stdin", 2),
         ] as [(String, Int32)])
     func secrets(script: String, code: Int32) async throws {
         try await withHome { home in

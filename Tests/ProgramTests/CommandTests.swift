@@ -16,7 +16,9 @@ struct CommandTests {
 
     @Test(
         "shows help of a command in every way that people ask for it",
-        arguments: [["help", "config", "set"], ["config", "set", "--help"], ["config", "set", "-h"], ["-h", "config", "set"]])
+        arguments: [
+            ["help", "config", "set"], ["config", "set", "--help"], ["config", "set", "-h"], ["-h", "config", "set"],
+        ])
     func helpOfCommand(words: [String]) async throws {
         try await withHome { home in
             let run = try await Program.martlet.run(words, home: home)
@@ -28,9 +30,11 @@ struct CommandTests {
     @Test(
         "answers wrong words with 2, a sentence and nothing on standard output",
         arguments: [
-            (["versoin"], "did you mean 'version'?"), (["config"], "needs a verb"), (["version", "more"], "takes no words"),
+            (["versoin"], "did you mean 'version'?"), (["config"], "needs a verb"),
+            (["version", "more"], "takes no words"),
             (["version", "--jsno"], "did you mean '--json'?"), (["--timeout=never", "version"], "--timeout"),
-            (["help", "confg"], "did you mean 'config'?"), (["--frob"], "--frob"), (["data", "list", "--set", "x"], "key=value"),
+            (["help", "confg"], "did you mean 'config'?"), (["--frob"], "--frob"),
+            (["data", "list", "--set", "x"], "key=value"),
         ])
     func wrong(words: [String], hint: String) async throws {
         try await withHome { home in
@@ -82,7 +86,9 @@ struct CommandTests {
     @Test("tells an error to a program as exactly one line of JSON", arguments: [["--json"], ["--format=ndjson"]])
     func jsonErrors(format: [String]) async throws {
         try await withHome { home in
-            for words in [["versoin"], ["config", "get"], ["config", "get", "nonsense"], ["--color=x", "version"], ["config"]] {
+            for words in [
+                ["versoin"], ["config", "get"], ["config", "get", "nonsense"], ["--color=x", "version"], ["config"],
+            ] {
                 let run = try await Program.martlet.run(format + words, home: home)
                 #expect(run.code == 2)
                 #expect(run.output == "")

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @Suite("Completion in a shell", .timeLimit(.minutes(1)))
@@ -12,7 +13,8 @@ struct CompletionTests {
                 COMP_WORDS=(\(words)); COMP_CWORD=\(index); _martlet
                 printf '%s\\n' "${COMPREPLY[@]}"
                 """
-            let run = try await Program.martlet.shell("exec bash -c \"$SCRIPT\"", home: home, adding: ["SCRIPT": script])
+            let run = try await Program.martlet.shell(
+                "exec bash -c \"$SCRIPT\"", home: home, adding: ["SCRIPT": script])
             #expect(run.code == 0)
             #expect(run.errors == "")
             return run.output.lines
@@ -24,11 +26,22 @@ struct CompletionTests {
         arguments: [
             ("martlet ver", 1, ["version"]), ("martlet config s", 2, ["set", "show"]),
             ("martlet config s x", 2, ["set", "show"]), ("martlet version --format nd", 3, ["ndjson"]),
-            ("martlet version --format = nd", 4, ["ndjson"]), ("martlet --format = csv config un", 5, ["unset", "untrust"]),
+            ("martlet version --format = nd", 4, ["ndjson"]),
+            ("martlet --format = csv config un", 5, ["unset", "untrust"]),
             ("martlet version --format =", 3, ["text", "json", "ndjson", "csv", "markdown"]),
             ("martlet --answers ans", 2, ["answers.json"]), ("martlet nothing ''", 2, []),
         ])
     func bash(words: String, index: Int, expected: [String]) async throws {
         #expect(try await complete(words, at: index) == expected)
+    }
+
+    @Test("offers the same words in fish", .enabled(if: unsafe access("/usr/bin/fish", X_OK) == 0))
+    func fish() async throws {
+        try await withHome { home in
+            let run = try await Program.martlet.shell(
+                "PATH=\"${M%/*}:$PATH\" fish -c 'martlet completion fish | source; complete -C \"martlet config un\"'",
+                home: home)
+            #expect(run.output.lines.map { $0.prefix { $0 != "\t" } } == ["unset", "untrust"])
+        }
     }
 }

@@ -10,7 +10,8 @@ struct FaultTests {
     @Test(
         "refuses ordinary commands with 2 and the place in the file",
         arguments: [
-            ("{\n  features: {lab: 7},\n}", ":2:19: features.lab: "), ("{\"lab\": {\"dpeth\": 1}}", ":1:10: lab.dpeth: "),
+            ("{\n  features: {lab: 7},\n}", ":2:19: features.lab: "),
+            ("{\"lab\": {\"dpeth\": 1}}", ":1:10: lab.dpeth: "),
             ("{\n\"lab\": ", ":2:8: "), ("nonsense", ":1:1: "), ("{lab: {depth: 'deep'}}", ":1:15: lab.depth: "),
         ])
     func invalid(text: String, place: String) async throws {
@@ -23,7 +24,9 @@ struct FaultTests {
             let machine = try await Program.bench.run(["lab", "states", "--json"], home: home)
             #expect(machine.errors.lines.count == 1)
             #expect(try machine.errors.json()["error"]?["code"] == "settings.invalid")
-            for words in [["version"], ["help"], ["features"], ["config", "path"], ["config", "show"], ["completion", "bash"]] {
+            for words in [
+                ["version"], ["help"], ["features"], ["config", "path"], ["config", "show"], ["completion", "bash"],
+            ] {
                 #expect(try await Program.bench.run(words, home: home).code == 0, "\(words)")
             }
             let doctor = try await Program.bench.run(["doctor", "--json"], home: home)

@@ -13,11 +13,15 @@ struct SignalTests {
             command.errors = .pipe
             return try await Launcher().withChild(command) { child in
                 for (line, signal) in lines {
-                    while let next = try await child.errors.nextLine(), !String(decoding: next, as: UTF8.self).contains(line) {}
+                    while let next = try await child.errors.nextLine(),
+                        !String(decoding: next, as: UTF8.self).contains(line)
+                    {}
                     child.send(signal)
                 }
                 var rest: [String] = []
-                while let next = try await child.errors.nextLine() { rest.append(String(decoding: next, as: UTF8.self)) }
+                while let next = try await child.errors.nextLine() {
+                    rest.append(String(decoding: next, as: UTF8.self))
+                }
                 return (try await child.exitStatus(), rest)
             }
         }

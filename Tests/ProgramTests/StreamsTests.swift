@@ -56,8 +56,10 @@ struct StreamsTests {
     @Test(
         "colours only what should be coloured",
         arguments: [
-            ([:], [], false), (["CLICOLOR_FORCE": "1"], [], true), (["CLICOLOR_FORCE": "1", "NO_COLOR": "1"], [], false),
-            (["NO_COLOR": "1"], ["--color", "always"], true), (["CLICOLOR_FORCE": "1", "TERM": "dumb"], ["--color=never"], false),
+            ([:], [], false), (["CLICOLOR_FORCE": "1"], [], true),
+            (["CLICOLOR_FORCE": "1", "NO_COLOR": "1"], [], false),
+            (["NO_COLOR": "1"], ["--color", "always"], true),
+            (["CLICOLOR_FORCE": "1", "TERM": "dumb"], ["--color=never"], false),
             (["CLICOLOR_FORCE": "1"], ["--json"], false), (["CLICOLOR_FORCE": "0"], [], false),
         ] as [([String: String], [String], Bool)])
     func color(variables: [String: String], words: [String], isColored: Bool) async throws {

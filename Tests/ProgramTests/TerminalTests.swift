@@ -4,7 +4,10 @@ import Testing
 struct TerminalTests {
     @Test(
         "asks before it destroys, and only a clear yes is one",
-        arguments: [("y\n", "wiped", "code 0"), ("YES\n", "wiped", "code 0"), ("n\n", "with no", "code 6"), ("\n", "with no", "code 6")])
+        arguments: [
+            ("y\n", "wiped", "code 0"), ("YES\n", "wiped", "code 0"), ("n\n", "with no", "code 6"),
+            ("\n", "with no", "code 6"),
+        ])
     func confirm(keys: String, answer: String, code: String) async throws {
         try await withHome { home in
             try await Conversation.with(.bench, "$M lab wipe; echo code $?", home: home) { talk in
@@ -44,7 +47,8 @@ struct TerminalTests {
 
     @Test("puts the terminal back when it is interrupted at a secret") func interrupted() async throws {
         try await withHome { home in
-            let script = "trap : INT; stty -g >before; $M lab login; echo code $?; stty -g >after; cmp before after && echo same"
+            let script =
+                "trap : INT; stty -g >before; $M lab login; echo code $?; stty -g >after; cmp before after && echo same"
             try await Conversation.with(.bench, script, home: home) { talk in
                 try await talk.wait(for: "The access token")
                 try await talk.press("\u{03}")

@@ -7,7 +7,10 @@ import Settings
 struct LabFeature: Feature {
     static let manifest = Manifest(
         id: "lab", summary: "Actions to try a host with", version: "1.0", needs: [.all((any Probe).self)],
-        settings: [Setting("depth", "How deep it looks", default: 3).declaration])
+        settings: [
+            Setting("depth", "How deep it looks", default: 3).declaration,
+            Setting("program", "What it runs", default: "true", risk: .runs).declaration,
+        ])
 
     init(_ settings: FeatureSettings) {}
 

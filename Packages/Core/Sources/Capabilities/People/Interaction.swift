@@ -44,7 +44,7 @@ extension Interaction {
         guard case .text(let text) = try await answer(Question(id, prompt, .text(default: standard))) else {
             throw InteractionError.wrongKind(id)
         }
-        return text
+        return text.isEmpty ? standard ?? "" : text
     }
 
     /// A secret, never echoed.

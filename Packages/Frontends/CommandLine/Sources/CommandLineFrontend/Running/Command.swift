@@ -68,7 +68,8 @@ struct Command: Sendable {
         let line =
             terminal.isTerminal && !options.isQuiet && !action.isInstant
             ? ProgressLine(fileDescriptor: 2, level: level(of: 2), clock: ContinuousClock()) : nil
-        let output = CommandOutput(streams, format: format, isQuiet: options.isQuiet, progressLine: line, loop: loop)
+        let output = CommandOutput(
+            streams, format: format, isQuiet: options.isQuiet, progressLine: line, loop: loop, level: level(of: 2))
         do {
             let interaction = try interaction(output, terminal)
             var arguments = parsed.arguments

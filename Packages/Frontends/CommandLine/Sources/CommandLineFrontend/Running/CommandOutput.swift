@@ -12,18 +12,21 @@ final class CommandOutput: ActionOutput {
     private let isQuiet: Bool
     private let progressLine: ProgressLine?
     private let loop: MainLoop
+    private let level: ColorLevel
     private let sanitizer = Mutex(StreamSanitizer())
     /// Whether the events have brought text, so that the result need not be printed again.
     private let hasText = Mutex(false)
 
     init(
-        _ streams: StandardStreams, format: OutputFormat, isQuiet: Bool, progressLine: ProgressLine?, loop: MainLoop
+        _ streams: StandardStreams, format: OutputFormat, isQuiet: Bool, progressLine: ProgressLine?, loop: MainLoop,
+        level: ColorLevel
     ) {
         self.streams = streams
         self.format = format
         self.isQuiet = isQuiet
         self.progressLine = progressLine
         self.loop = loop
+        self.level = level
     }
 
     var hasPrintedText: Bool { hasText.withLock { $0 } }
@@ -67,6 +70,11 @@ final class CommandOutput: ActionOutput {
         } else {
             around { streams.writeError(Sanitizer.sanitize(text)) }
         }
+    }
+
+    /// A line that belongs to a question, and so is shown however quiet the command is.
+    func say(_ text: StyledText) {
+        streams.writeError(text.rendered(level: level))
     }
 
     func aroundProgress<Result>(_ body: () async throws -> Result) async throws -> Result {

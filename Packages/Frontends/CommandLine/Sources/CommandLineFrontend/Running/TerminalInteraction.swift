@@ -44,17 +44,17 @@ struct TerminalInteraction: Interaction {
     private func choose(
         _ options: [String], _ prompt: StyledText, _ question: Question, _ input: TerminalInput
     ) async throws -> Int {
-        var page = prompt
+        output.say(prompt)
         for (index, option) in options.enumerated() {
-            page.append("\n  \(index + 1)  \(Sanitizer.sanitize(option))")
+            output.say(StyledText("  \(index + 1)  \(Sanitizer.sanitize(option))"))
         }
         while true {
-            guard let line = try await input.readLine(prompt: page + "\nNumber: ") else {
+            guard let line = try await input.readLine(prompt: "Number: ") else {
                 throw InteractionError.unanswered(id: question.id, prompt: question.prompt)
             }
             if let number = Int(line), options.indices.contains(number - 1) { return number - 1 }
             if let index = options.firstIndex(of: line) { return index }
-            page = StyledText("Please type a number from 1 to \(options.count)")
+            output.say(StyledText("Please type a number from 1 to \(options.count)"))
         }
     }
 }

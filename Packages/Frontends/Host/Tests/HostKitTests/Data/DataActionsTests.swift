@@ -40,7 +40,9 @@ struct DataActionsTests {
         }
     }
 
-    @Test("is saved into a new folder and comes back from there, when the person agrees") func backupAndRestore() async throws {
+    @Test("is saved into a new folder and comes back from there, when the person agrees") func backupAndRestore()
+        async throws
+    {
         try await withStores { bench in
             let folder = "\(bench.home)/saved"
             try await bench.perform("data.backup", ["folder": .string(folder)])

@@ -16,7 +16,9 @@ struct FileStore: DataStore {
 
     func backup(to path: String) async throws { try Files.writeAtomically(Array(try text().utf8), to: path) }
 
-    func restore(from path: String) async throws { try Files.writeAtomically(try Files.read(path, limit: 1 << 20), to: location) }
+    func restore(from path: String) async throws {
+        try Files.writeAtomically(try Files.read(path, limit: 1 << 20), to: location)
+    }
 
     func compact() async throws -> ByteCount {
         let before = try text()

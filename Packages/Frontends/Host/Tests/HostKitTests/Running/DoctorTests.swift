@@ -8,7 +8,8 @@ import Testing
 /// A feature whose checks find everything that there is to find.
 private struct ChecksFeature: Feature {
     private static let found = Setting("found", "What the check finds", default: "ok")
-    static let manifest = Manifest(id: "checks", summary: "Checks itself", version: "1.0", settings: [found.declaration])
+    static let manifest = Manifest(
+        id: "checks", summary: "Checks itself", version: "1.0", settings: [found.declaration])
 
     private let found: String
 
@@ -51,7 +52,8 @@ struct DoctorTests {
         }
     }
 
-    @Test("looks at settings, variables, folders, features and libraries whatever there is") func always() async throws {
+    @Test("looks at settings, variables, folders, features and libraries whatever there is") func always() async throws
+    {
         try await withBench { bench in
             bench.variables = ["MARTLET_NONSENSE": "1"]
             let rows = try await bench.perform("doctor").json.array ?? []

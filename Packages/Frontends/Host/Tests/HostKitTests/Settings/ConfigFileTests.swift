@@ -24,7 +24,9 @@ struct ConfigFileTests {
             #expect(try bench.read(bench.userFile) == Self.text.replacing("3", with: "4"))
             try await bench.perform("config.set", ["key": "sample.words", "value": "a,b"])
             let text = try bench.read(bench.userFile)
-            for comment in ["// Mine.", "// all of them", "/* deep */", "// not deeper"] { #expect(text.contains(comment)) }
+            for comment in ["// Mine.", "// all of them", "/* deep */", "// not deeper"] {
+                #expect(text.contains(comment))
+            }
             #expect(try await bench.perform("config.get", ["key": "sample.words"]).json == ["a", "b"])
             try await bench.perform("config.unset", ["key": "sample.depth"])
             #expect(try await bench.perform("config.get", ["key": "sample.depth"]).json == 3)
@@ -40,11 +42,15 @@ struct ConfigFileTests {
         }
     }
 
-    @Test("is refused where the file is broken, and changes nothing", arguments: ["{", "nonsense", "{\"a\":1,\"a\":2}", "[]"])
+    @Test(
+        "is refused where the file is broken, and changes nothing",
+        arguments: ["{", "nonsense", "{\"a\":1,\"a\":2}", "[]"])
     func refused(text: String) async throws {
         try await withBench(SampleFeature.self) { bench in
             try bench.write(text, to: bench.userFile)
-            let problem = await failure { try await bench.perform("config.set", ["key": "sample.depth", "value": "5"]) }
+            let problem = await failure {
+                try await bench.perform("config.set", ["key": "sample.depth", "value": "5"])
+            }
             #expect(problem?.message.contains(bench.userFile) == true)
             #expect(try bench.read(bench.userFile) == text)
         }
@@ -53,7 +59,8 @@ struct ConfigFileTests {
     @Test(
         "is refused for what is no setting or no value of it",
         arguments: [
-            ("sample.dpeth", "1", "settings.unknown", "depth"), ("sample.depth", "deep", "settings.invalid", "whole number"),
+            ("sample.dpeth", "1", "settings.unknown", "depth"),
+            ("sample.depth", "deep", "settings.invalid", "whole number"),
             ("", "1", "settings.unknown", ""), ("sample", "{}", "settings.unknown", ""),
             ("sample..depth", "1", "settings.unknown", ""),
         ])

@@ -46,7 +46,9 @@ struct EditorTests {
         try await withBench(SampleFeature.self) { bench in
             bench.variables = [
                 "EDITOR": try editor(
-                    bench, "if grep -q dpeth \"$file\"; then echo '{}' >\"$file\"; else echo '{sample: {dpeth: 1}}' >\"$file\"; fi")
+                    bench,
+                    "if grep -q dpeth \"$file\"; then echo '{}' >\"$file\"; else echo '{sample: {dpeth: 1}}' >\"$file\"; fi"
+                )
             ]
             let person = ScriptedPerson([0])
             try await bench.perform("config.edit", interaction: person)

@@ -49,7 +49,9 @@ struct UnreadableSettingsTests {
         }
     }
 
-    @Test("may begin with a byte order mark, or be empty of settings", arguments: ["\u{FEFF}{}", "{}", "// nothing\n{}\n"])
+    @Test(
+        "may begin with a byte order mark, or be empty of settings",
+        arguments: ["\u{FEFF}{}", "{}", "// nothing\n{}\n"])
     func harmless(text: String) async throws {
         try await withBench { bench in
             try bench.write(text, to: bench.userFile)
