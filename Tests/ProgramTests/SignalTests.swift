@@ -59,6 +59,15 @@ struct SignalTests {
         }
     }
 
+    @Test("ends with 4 also when the action does not listen") func timeoutOfDeafAction() async throws {
+        try await withHome { home in
+            let run = try await Program.bench.run(["lab", "ignore", "--json", "--timeout", "50ms"], home: home)
+            #expect(run.code == 4)
+            #expect(run.errors.contains("was cancelled"))
+            #expect(run.errors.contains(#""code":"host.timed-out""#))
+        }
+    }
+
     @Test("goes on when a feature it only uses does not start, and sees why") func brokenFeature() async throws {
         try await withHome { home in
             let run = try await Program.bench.run(["lab", "states", "--json"], home: home)

@@ -44,15 +44,6 @@ extension Workbench {
         _ limit: Duration?, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let limit else { return try await work() }
-        return try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask(operation: work)
-            group.addTask { [clock = host.clock] in
-                try await clock.sleep(for: limit)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let first = try await group.next(), let value = first else { throw HostError.timedOut(limit) }
-            return value
-        }
+        return try await Deadline(limit: limit, clock: host.clock).run(work)
     }
 }
