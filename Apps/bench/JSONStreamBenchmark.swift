@@ -24,11 +24,10 @@ enum JSONStreamBenchmark {
         let decoder = JSONDecoder()
         var ourLength = 0
         var theirLength = 0
-        let ours = try Samples.best(of: 5) {
+        let (ours, theirs) = try Samples.best(of: 9) {
             ourLength = 0
             for chunk in chunks { ourLength += try content(chunk).utf8.count }
-        }
-        let theirs = try Samples.best(of: 3) {
+        } theirs: {
             theirLength = 0
             for data in datas {
                 theirLength += try decoder.decode(Chunk.self, from: data).choices.first?.delta.content?.utf8.count ?? 0

@@ -43,7 +43,7 @@ public struct ToolResult: Sendable, Hashable {
 }
 
 /// Offers tools and runs them.
-public protocol ToolSource: Sendable {
+public protocol ToolSource: AnyObject, Sendable {
     /// The tools that can be used now.
     func tools() async throws -> [ToolDescription]
     /// Runs one; a tool that fails is a result with `isError`, a tool that cannot be reached throws.

@@ -1,5 +1,5 @@
 /// The secrets that stand in the environment. Nothing is ever written there.
-public struct EnvironmentSecretStore: SecretStore {
+public final class EnvironmentSecretStore: SecretStore {
     private let environment: @Sendable () -> [String: String]
 
     /// - Parameter environment: asked only when a secret is wanted.

@@ -1,5 +1,5 @@
 /// Keeps secrets by name. Auth's vault is one; the environment is the built-in, read-only one.
-public protocol SecretStore: Sendable {
+public protocol SecretStore: AnyObject, Sendable {
     /// The secret of that name, or nil when there is none.
     func secret(named name: SecretName) async throws -> Secret?
     /// Keeps a secret under a name, replacing what was there.

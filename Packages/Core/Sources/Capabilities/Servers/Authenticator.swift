@@ -1,5 +1,5 @@
 /// Signs requests to servers, and says what to do when one refuses.
-public protocol Authenticator: Sendable {
+public protocol Authenticator: AnyObject, Sendable {
     /// Adds the credential for the server to the request, or leaves it alone when there is none.
     func sign(_ request: inout RequestHead, for server: ServerID) async throws
     /// Called after a 401; true when a new credential was got and the request may be repeated once.

@@ -1,5 +1,5 @@
 /// Judges a server's certificate inside the handshake, so it must answer at once and never ask anybody.
-public protocol TrustStore: Sendable {
+public protocol TrustStore: AnyObject, Sendable {
     func judge(_ certificate: PresentedCertificate) -> TrustJudgement
 }
 

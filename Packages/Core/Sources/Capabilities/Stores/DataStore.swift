@@ -1,5 +1,5 @@
 /// Data that a feature keeps on this machine, so that people can check, save and restore all of it in one way.
-public protocol DataStore: Sendable {
+public protocol DataStore: AnyObject, Sendable {
     /// A dotted id that begins with the feature's id.
     var id: String { get }
     /// What is kept there.

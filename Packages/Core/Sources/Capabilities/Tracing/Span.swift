@@ -29,6 +29,6 @@ public struct Span: Sendable {
 }
 
 /// Takes the spans that have ended. It must not wait: it is called where the work is done.
-public protocol SpanSink: Sendable {
+public protocol SpanSink: AnyObject, Sendable {
     func record(_ span: Span)
 }

@@ -23,7 +23,7 @@ public struct PackerFeature: Feature {
 }
 
 /// Marks a request with the checksum of its URL.
-struct ChecksumAuthenticator: Authenticator {
+final class ChecksumAuthenticator: Authenticator {
     func sign(_ request: inout RequestHead, for server: ServerID) {
         request.headers.append(("X-Checksum", Secret(String(checksum(request.url), radix: 16))))
     }

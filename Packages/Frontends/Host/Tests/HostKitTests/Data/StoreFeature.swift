@@ -4,10 +4,15 @@ import Registry
 import Settings
 
 /// Keeps one file beneath the home of the test.
-struct FileStore: DataStore {
+final class FileStore: DataStore {
     let id: String
     let summary = "A file of words"
     let location: String
+
+    init(id: String, location: String) {
+        self.id = id
+        self.location = location
+    }
 
     func check() async throws -> [String] {
         guard Files.exists(location) else { return [] }
