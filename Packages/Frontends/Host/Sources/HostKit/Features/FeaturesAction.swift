@@ -4,7 +4,12 @@ import Registry
 extension HostFeature {
     static var featuresAction: Action {
         Action("features", "List the features, their state and how to switch them on", .reads) { context in
-            FeatureStatus.all(context.host)
+            let rows = FeatureStatus.all(context.host)
+            // What concerns no feature of the list, such as a misspelt one in --only, has no row to be told in.
+            for problem in context.host.composition.problems where !rows.contains(where: { $0.id == problem.feature }) {
+                context.notice(problem.description)
+            }
+            return rows
         }
         .always().instant()
         .example("martlet features --json", "As an array of id, state, reason and more")
