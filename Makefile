@@ -34,13 +34,14 @@ test-matrix: ## Build each feature alone and random subsets, and look at what th
 	MARTLET_TEST_MATRIX=full $(SWIFT) test --filter PluginTests
 
 # Without what runs other builds and programs, and for threads without the kits whose tests assert how a process crashes.
+# Leaks are not looked for, because a process that abandons work at its end, as some tests want, leaves that work's memory.
 SANITIZED := --skip ProgramTests --skip PluginTests --skip ArchitectureTests
 
 test-sanitize: ## Run the tests with the thread and the address sanitizer
 	@.ci/setup build test
 	TSAN_OPTIONS=suppressions=$(CURDIR)/.ci/thread-suppressions \
 	    $(SWIFT) test --sanitize=thread --scratch-path .build/thread $(SANITIZED) --skip ProcessKitTests --skip TerminalKitTests
-	$(SWIFT) test --sanitize=address --scratch-path .build/address --disable-xctest -Xswiftc -use-ld=lld $(SANITIZED)
+	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/address --disable-xctest -Xswiftc -use-ld=lld $(SANITIZED)
 
 fuzz: ## Fuzz the parsers, SECONDS=60 each
 	@.ci/setup build
