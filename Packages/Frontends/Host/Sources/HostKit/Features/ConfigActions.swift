@@ -116,7 +116,7 @@ enum ConfigActions {
         "config.untrust", "Take back the trust in a project's settings", .writes,
         .argument("path", "The project's folder or settings file", as: PathValue?.self)
     ) { context, path in
-        try TrustActions.untrust(context, path)
+        try await TrustActions.untrust(context, path)
     }
     .always()
 }

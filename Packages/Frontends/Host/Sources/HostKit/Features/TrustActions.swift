@@ -19,13 +19,13 @@ enum TrustActions {
         for (key, value) in risky where before[key] != value {
             context.notice(before[key] == nil ? "new: \(key) = \(value.text())" : "changed: \(key) = \(value.text())")
         }
-        try trust.trust(file, risky)
+        try await trust.trust(file, risky)
         return TrustRow(file: file, isTrusted: true, settings: risky)
     }
 
-    static func untrust(_ context: ActionContext, _ path: PathValue?) throws -> TrustRow {
+    static func untrust(_ context: ActionContext, _ path: PathValue?) async throws -> TrustRow {
         let file = try file(path, context.host)
-        guard try ProjectTrust(state: context.host.locations.state).untrust(file) else {
+        guard try await ProjectTrust(state: context.host.locations.state).untrust(file) else {
             throw HostError.nothingToTrust("\(file) was not trusted")
         }
         return TrustRow(file: file, isTrusted: false, settings: [:])

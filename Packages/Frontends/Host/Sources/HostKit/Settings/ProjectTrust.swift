@@ -29,14 +29,14 @@ struct ProjectTrust {
         try load()[file]?.object
     }
 
-    func trust(_ file: String, _ risky: JSONObject) throws {
-        try change { $0[file] = .object(risky) }
+    func trust(_ file: String, _ risky: JSONObject) async throws {
+        try await change { $0[file] = .object(risky) }
     }
 
     /// - Returns: whether the file was trusted before.
-    func untrust(_ file: String) throws -> Bool {
+    func untrust(_ file: String) async throws -> Bool {
         var was = false
-        try change { list in
+        try await change { list in
             was = list[file] != nil
             list[file] = nil
         }
@@ -57,12 +57,10 @@ struct ProjectTrust {
         }
     }
 
-    private func change(_ edit: (inout JSONObject) -> Void) throws {
+    private func change(_ edit: (inout JSONObject) -> Void) async throws {
         guard !path.isEmpty else { throw HostError.noFile("there is no folder to remember trust in; set HOME") }
         try Files.makeDirectories(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
-        guard let lock = try FileLock.tryAcquire(path + ".lock") else {
-            throw HostError.file("\(path) is being written by another command; try again")
-        }
+        let lock = try await FileLock.acquire(path + ".lock", within: .seconds(5))
         var list = try load()
         edit(&list)
         try Files.writeAtomically(Array(JSON.object(list).text(.pretty).utf8), to: path, mode: 0o600)
