@@ -22,12 +22,20 @@ struct NewFeature: CommandPlugin {
             for file in files { try file.write(below: folder) }
             for file in wired.files { try file.write(below: root) }
         } catch {
-            // As far as it goes: what failed first is what has to be said.
-            try? FileManager.default.removeItem(at: folder)
-            for file in wiring.files { try? file.write(below: root) }
+            takeBack(folder, wiring, root)
             throw error
         }
         print(report(name, files))
+    }
+
+    /// Puts everything back as it was; what cannot be put back is told beside the error that made it necessary.
+    private func takeBack(_ folder: URL, _ wiring: Wiring, _ root: URL) {
+        do {
+            for file in wiring.files { try file.write(below: root) }
+            if FileManager.default.fileExists(atPath: folder.path) { try FileManager.default.removeItem(at: folder) }
+        } catch {
+            Diagnostics.warning("not everything could be taken back (\(error)); see git status")
+        }
     }
 
     private func report(_ name: FeatureName, _ files: [TextFile]) -> String {
