@@ -10,6 +10,7 @@ let features: [String] = [
 let base: [(name: String, path: String, products: [String], tests: [String])] = [
     ("Core", "Packages/Core", ["Core", "CoreTesting"], ["JSON", "Capabilities", "Settings", "Registry"]),
     ("FileKit", "Packages/Kits/FileKit", ["FileKit"], ["FileKit"]),
+    ("LoopKit", "Packages/Kits/LoopKit", ["LoopKit"], ["LoopKit"]),
     ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),
     ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit"], ["TerminalKit"]),
     ("Host", "Packages/Frontends/Host", ["HostKit"], ["HostKit"]),

@@ -4,10 +4,14 @@ import PackageDescription
 let package = Package(
     name: "ProcessKit",
     products: [.library(name: "ProcessKit", targets: ["ProcessKit"])],
-    dependencies: [.package(path: "../../Core")],
+    dependencies: [.package(path: "../../Core"), .package(path: "../LoopKit")],
     targets: [
         .target(name: "CProcessKit"),
-        .target(name: "ProcessKit", dependencies: ["CProcessKit", .product(name: "Core", package: "Core")]),
+        .target(
+            name: "ProcessKit",
+            dependencies: [
+                "CProcessKit", .product(name: "Core", package: "Core"), .product(name: "LoopKit", package: "LoopKit"),
+            ]),
         .testTarget(name: "ProcessKitTests", dependencies: ["ProcessKit"]),
     ])
 

@@ -4,15 +4,19 @@ import PackageDescription
 let package = Package(
     name: "TerminalKit",
     products: [.library(name: "TerminalKit", targets: ["TerminalKit"])],
-    dependencies: [.package(path: "../../Core")],
+    dependencies: [.package(path: "../../Core"), .package(path: "../LoopKit")],
     targets: [
         // Not through pkg-config: its one flag, -DUTF8PROC_EXPORTS, is for Windows and makes every build warn.
         .systemLibrary(name: "CUTF8Proc", providers: [.apt(["libutf8proc-dev"])]),
         .target(name: "CTerminalKit"),
         .target(
             name: "TerminalKit",
-            dependencies: ["CUTF8Proc", "CTerminalKit", .product(name: "Core", package: "Core")]),
-        .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"]),
+            dependencies: [
+                "CUTF8Proc", "CTerminalKit", .product(name: "Core", package: "Core"),
+                .product(name: "LoopKit", package: "LoopKit"),
+            ]),
+        .testTarget(
+            name: "TerminalKitTests", dependencies: ["TerminalKit", .product(name: "LoopKit", package: "LoopKit")]),
     ]
 )
 

@@ -1,5 +1,6 @@
 public import Capabilities
 import Glibc
+import LoopKit
 
 /// Why a child process could not be started, used or waited for.
 public struct ProcessError: Failure {
@@ -59,5 +60,10 @@ extension ProcessError {
         // strerror is safe here: glibc keeps its text in thread-local storage.
         let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
         return ProcessError(.system, "cannot \(action): \(reason)", errno: number)
+    }
+
+    /// What kept a child or a signal from being watched.
+    static func watching(_ error: LoopError) -> ProcessError {
+        ProcessError(.system, error.message, errno: error.errno)
     }
 }

@@ -1,4 +1,4 @@
-// What Swift cannot do itself: spawn with glibc's extensions, epoll and pidfd (behind _GNU_SOURCE), signal handlers.
+// What Swift cannot do itself: spawn with glibc's extensions, pidfd (behind _GNU_SOURCE), signal handlers.
 #pragma once
 
 #include <stdbool.h>
@@ -24,12 +24,6 @@ struct processkit_state {
     int status; // exit code or signal
 };
 int processkit_wait(int pidfd, int flags, struct processkit_state *_Nonnull state);
-
-int processkit_epoll_create(void);
-int processkit_epoll_arm(int epoll, int descriptor, bool for_writing);
-void processkit_epoll_forget(int epoll, int descriptor);
-int processkit_epoll_wait(int epoll, int *_Nonnull ready, int capacity, int milliseconds);
-int processkit_eventfd(void);
 
 int processkit_signals_open(void);
 int processkit_signals_catch(int number);

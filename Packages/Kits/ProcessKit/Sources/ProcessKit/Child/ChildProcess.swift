@@ -1,5 +1,6 @@
 import CProcessKit
 import Glibc
+import LoopKit
 import Synchronization
 
 /// A running child and the group of processes it leads, lent by `Launcher.withChild` for the length of a closure.
@@ -9,7 +10,7 @@ import Synchronization
 public final class ChildProcess: Sendable {
     /// The number of the process, which is also that of its group.
     public let processID: Int32
-    private let pidfd: WatchedDescriptor
+    private let pidfd: LoopDescriptor
     private let inputPipe: InputPipe?
     private let outputPipe: OutputPipe?
     private let errorPipe: OutputPipe?
@@ -17,12 +18,13 @@ public final class ChildProcess: Sendable {
     // Held while a signal is sent, so that the number cannot be reaped and given away meanwhile.
     private let isReaped = Mutex(false)
 
-    init(_ spawn: Spawn, _ command: Command, loop: EventLoop) {
+    init(_ spawn: Spawn, _ command: Command, loop: EventLoop) throws(ProcessError) {
+        let (pidfd, ends) = try spawn.watch(loop: loop)
         processID = spawn.process
-        pidfd = WatchedDescriptor(owning: spawn.pidfd, loop: loop)
-        inputPipe = spawn.ends[0].map { InputPipe(WatchedDescriptor(owning: $0, forWriting: true, loop: loop)) }
-        outputPipe = spawn.ends[1].map { OutputPipe(WatchedDescriptor(owning: $0, loop: loop)) }
-        let errors = spawn.ends[2].map { WatchedDescriptor(owning: $0, loop: loop) }
+        self.pidfd = pidfd
+        inputPipe = ends[0].map(InputPipe.init)
+        outputPipe = ends[1].map(OutputPipe.init)
+        let errors = ends[2]
         if case .tail(let limit) = command.errors {
             tailPipe = errors.map { TailPipe($0, limit: limit) }
             errorPipe = nil
@@ -54,7 +56,7 @@ public final class ChildProcess: Sendable {
     public nonisolated(nonsending) func exitStatus() async throws -> ChildStatus {
         while true {
             if let status = currentStatus() { return status }
-            guard try await pidfd.isReady() else {
+            guard try await pidfd.readable() == .ready else {
                 throw ProcessError(.notConnected, "process \(processID) is no longer watched: its scope has ended")
             }
         }
@@ -113,7 +115,7 @@ extension ChildProcess {
 
     private func waitForEnd(atMost limit: Duration) async {
         let deadline = ContinuousClock.now + limit
-        while currentStatus() == nil, await pidfd.isReady(until: deadline) {}
+        while currentStatus() == nil, await pidfd.readyThroughCancellation(.readable, until: deadline) == .ready {}
     }
 
     private func currentStatus() -> ChildStatus? {
@@ -127,9 +129,12 @@ extension ChildProcess {
 
     private func state(_ flags: Int32) -> processkit_state? {
         var state = processkit_state()
-        guard case .moved = pidfd.attempt({ unsafe Int(processkit_wait($0, flags, &state)) }) else {
-            return nil
+        let result = pidfd.withDescriptor { (pidfd, ready) in
+            let result = unsafe processkit_wait(pidfd, flags, &state)
+            // Still running: there is something to wait for.
+            if result == 0, state.code == 0 { ready.remove(.readable) }
+            return result
         }
-        return state
+        return result == 0 ? state : nil
     }
 }

@@ -1,5 +1,6 @@
 import CProcessKit
 import Glibc
+import LoopKit
 
 /// A started process and this side's ends of its pipes.
 struct Spawn {
@@ -29,6 +30,30 @@ struct Spawn {
         self.process = process
         self.pidfd = pidfd
         ends = pipes.takeOurs()
+    }
+}
+
+extension Spawn {
+    /// Has the loop watch the child and this side's ends; where it cannot, the child is killed and nothing stays.
+    func watch(loop: EventLoop) throws(ProcessError) -> (pidfd: LoopDescriptor, ends: [LoopDescriptor?]) {
+        var watched: [LoopDescriptor?] = []
+        do throws(LoopError) {
+            let pidfd = try LoopDescriptor(owning: pidfd, loop: loop)
+            for end in ends {
+                guard let end else {
+                    watched.append(nil)
+                    continue
+                }
+                watched.append(try LoopDescriptor(owning: end, loop: loop))
+            }
+            return (pidfd, watched)
+        } catch {
+            // The one that failed is closed already.
+            for end in ends.dropFirst(watched.count + 1) { _ = end.map { close($0) } }
+            kill(-process, SIGKILL)
+            waitpid(process, nil, 0)
+            throw .watching(error)
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 import CProcessKit
 import Glibc
+import LoopKit
 
 extension Launcher {
     /// Runs a program for the person at the terminal, such as an editor, and waits for its end without a limit.
@@ -22,13 +23,13 @@ extension Launcher {
         }
         let foreground = ForegroundChild(spawn, terminal)
         return try await withTaskCancellationHandler {
-            do throws(ProcessError) {
+            do throws(LoopError) {
                 return try await onOwnThread { foreground.wait() }
             } catch {
                 // Without a thread to wait on, the child must not stay; a killed one is waited for in no time.
                 foreground.send(.kill)
                 _ = foreground.wait()
-                throw error
+                throw ProcessError.watching(error)
             }
         } onCancel: {
             foreground.send(.terminate)

@@ -1,4 +1,5 @@
 import CProcessKit
+import LoopKit
 import Synchronization
 
 /// Starts child processes and owns the one thread that watches them all, from the first child to its own end.
@@ -25,10 +26,11 @@ public final class Launcher: Sendable {
         _ body: (ChildProcess) async throws -> Result
     ) async throws -> Result {
         try Task.checkCancellation()
-        try loop.start()
+        // Before there is a child, so that a thread that cannot be had costs nothing.
+        do throws(LoopError) { try loop.start() } catch { throw ProcessError.watching(error) }
         // A child that stops reading must be an error of the write, not the end of this process.
         processkit_ignore_sigpipe()
-        let child = ChildProcess(try Spawn(command), command, loop: loop)
+        let child = try ChildProcess(try Spawn(command), command, loop: loop)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             if case .bytes(let bytes) = command.input { group.addTask { await child.feed(bytes) } }
             if let tail = child.tailPipe { group.addTask { await tail.drain() } }

@@ -1,11 +1,12 @@
 import Glibc
+import LoopKit
 
 /// What a child reads.
 public final class InputPipe: Sendable {
-    private let descriptor: WatchedDescriptor
+    private let descriptor: LoopDescriptor
     private let turn = Turn()
 
-    init(_ descriptor: WatchedDescriptor) {
+    init(_ descriptor: LoopDescriptor) {
         self.descriptor = descriptor
     }
 
@@ -36,7 +37,7 @@ public final class InputPipe: Sendable {
 
     private nonisolated(nonsending) func writeOnce(_ bytes: [UInt8], from start: Int) async throws -> Int {
         while true {
-            let attempt = descriptor.attempt { descriptor in
+            let attempt = descriptor.attempt(.writable) { descriptor in
                 unsafe bytes.withUnsafeBytes { buffer in
                     let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[start...])
                     return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
@@ -44,7 +45,7 @@ public final class InputPipe: Sendable {
             }
             switch attempt {
             case .moved(let count): return count
-            case .wouldBlock: guard try await descriptor.isReady() else { throw Self.closed }
+            case .wouldBlock: guard try await descriptor.writable() == .ready else { throw Self.closed }
             case .failed(EPIPE), .closed: throw Self.closed
             case .failed(let number): throw ProcessError.system("write to a child process", errno: number)
             }

@@ -1,4 +1,5 @@
 import Glibc
+import LoopKit
 import Synchronization
 
 /// What a child writes. Nothing is read before it is asked for, so that a child ahead of its reader has to wait.
@@ -6,10 +7,10 @@ import Synchronization
 /// Any number of tasks may read; each chunk or line goes to one of them. What is there already is handed over where the
 /// caller runs, without a change of threads.
 public final class OutputPipe: Sendable {
-    private let descriptor: WatchedDescriptor
+    private let descriptor: LoopDescriptor
     private let buffer = Mutex(LineBuffer())
 
-    init(_ descriptor: WatchedDescriptor) {
+    init(_ descriptor: LoopDescriptor) {
         self.descriptor = descriptor
     }
 
@@ -57,15 +58,15 @@ public final class OutputPipe: Sendable {
         while true {
             switch readOnce() {
             case .moved(let count): return count > 0
-            case .wouldBlock: guard try await descriptor.isReady() else { return false }
+            case .wouldBlock: guard try await descriptor.readable() == .ready else { return false }
             case .failed(let number): throw ProcessError.system("read from a child process", errno: number)
             case .closed: return false
             }
         }
     }
 
-    private func readOnce() -> WatchedDescriptor.Attempt {
-        buffer.withLock { buffer in descriptor.attempt { buffer.readOnce($0) } }
+    private func readOnce() -> LoopDescriptor.Attempt {
+        buffer.withLock { buffer in descriptor.attempt(.readable) { buffer.readOnce($0) } }
     }
 
     func close() {

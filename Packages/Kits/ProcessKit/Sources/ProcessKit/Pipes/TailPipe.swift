@@ -1,4 +1,5 @@
 import Glibc
+import LoopKit
 import Synchronization
 
 /// What a child writes to standard error, read all the time so that it never waits; only the end is kept.
@@ -8,10 +9,10 @@ final class TailPipe: Sendable {
         let limit: Int
     }
 
-    private let descriptor: WatchedDescriptor
+    private let descriptor: LoopDescriptor
     private let tail: Mutex<Tail>
 
-    init(_ descriptor: WatchedDescriptor, limit: Int) {
+    init(_ descriptor: LoopDescriptor, limit: Int) {
         self.descriptor = descriptor
         tail = Mutex(Tail(limit: limit))
     }
@@ -21,7 +22,7 @@ final class TailPipe: Sendable {
         while true {
             switch readOnce() {
             case .moved(let count): if count == 0 { return }
-            case .wouldBlock: guard await descriptor.isReadyThroughCancellation() else { return }
+            case .wouldBlock: guard await descriptor.readyThroughCancellation(.readable) == .ready else { return }
             case .failed, .closed: return
             }
         }
@@ -41,9 +42,9 @@ final class TailPipe: Sendable {
         descriptor.close()
     }
 
-    private func readOnce() -> WatchedDescriptor.Attempt {
+    private func readOnce() -> LoopDescriptor.Attempt {
         tail.withLock { tail in
-            descriptor.attempt { descriptor in
+            descriptor.attempt(.readable) { descriptor in
                 var result = 0
                 tail.bytes.append(addingCapacity: 1 << 14) { (free: inout OutputSpan<UInt8>) in
                     unsafe free.withUnsafeMutableBufferPointer { buffer, filled in

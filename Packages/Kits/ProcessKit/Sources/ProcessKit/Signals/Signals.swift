@@ -1,5 +1,7 @@
 import CProcessKit
 import Glibc
+import LoopKit
+import Synchronization
 
 /// Turns the signals of this process into values, for as long as it lives.
 ///
@@ -11,7 +13,8 @@ public final class Signals: Sendable {
     /// Becomes readable when a signal has arrived; to be polled, never read.
     public let fileDescriptor: Int32
     private let loop = EventLoop()
-    private let watched: WatchedDescriptor
+    // Made when somebody first waits by it; a program that polls needs no thread.
+    private let watched = Mutex<LoopDescriptor?>(nil)
 
     /// Starts to catch the signals given; only one value can do so at a time.
     public static func install(_ signals: [Signal]) throws(ProcessError) -> Signals {
@@ -22,13 +25,7 @@ public final class Signals: Sendable {
             }
             throw .system("catch signals", errno: -descriptor)
         }
-        // The pipe itself outlives this value, so the copy that waits are made on is what closes.
-        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
-        guard copy >= 0 else {
-            processkit_signals_close()
-            throw .system("catch signals", errno: errno)
-        }
-        let installed = Signals(descriptor, copy)
+        let installed = Signals(descriptor)
         processkit_ignore_sigpipe()
         for signal in signals {
             let result = processkit_signals_catch(signal.rawValue)
@@ -37,21 +34,20 @@ public final class Signals: Sendable {
         return installed
     }
 
-    private init(_ fileDescriptor: Int32, _ copy: Int32) {
+    private init(_ fileDescriptor: Int32) {
         self.fileDescriptor = fileDescriptor
-        watched = WatchedDescriptor(owning: copy, loop: loop)
     }
 
     deinit {
         processkit_signals_close()
-        watched.close()
         loop.stop()
     }
 
     /// The oldest signal not yet taken, or nil when there is none; never waits.
     public func next() -> Signal? {
         var number: UInt8 = 0
-        guard case .moved(1) = watched.attempt({ unsafe read($0, &number, 1) }) else { return nil }
+        // The pipe belongs to the process and is never closed.
+        guard unsafe read(fileDescriptor, &number, 1) == 1 else { return nil }
         return Signal(rawValue: Int32(number))
     }
 
@@ -70,32 +66,47 @@ public final class Signals: Sendable {
     /// The signals as they arrive, until the task is cancelled; a thread of its own waits for them.
     public var received: Received {
         get throws(ProcessError) {
-            try loop.start()
-            return Received(signals: self)
+            let descriptor = try watched.withLock { (watched) throws(ProcessError) in
+                if let watched { return watched }
+                do throws(LoopError) {
+                    let descriptor = try LoopDescriptor(borrowing: fileDescriptor, loop: loop)
+                    watched = descriptor
+                    return descriptor
+                } catch {
+                    throw .watching(error)
+                }
+            }
+            return Received(signals: self, descriptor: descriptor)
         }
     }
 
     /// The sequence of `received`.
     public struct Received: AsyncSequence, AsyncIteratorProtocol, Sendable {
-        let signals: Signals
+        // Catches as long as somebody may wait.
+        private let signals: Signals
+        private let descriptor: LoopDescriptor
+
+        fileprivate init(signals: Signals, descriptor: LoopDescriptor) {
+            self.signals = signals
+            self.descriptor = descriptor
+        }
 
         /// This sequence itself: every iterator takes from the same queue.
         public func makeAsyncIterator() -> Received { self }
 
         /// The next signal, or nil when the task is cancelled.
         public func next() async -> Signal? {
-            await signals.wait()
-        }
-    }
-
-    private func wait() async -> Signal? {
-        while true {
-            if let signal = next() { return signal }
-            do {
-                guard try await watched.isReady() else { return nil }
-            } catch {
-                // Cancelled: a sequence that cannot throw just ends.
-                return nil
+            var number: UInt8 = 0
+            while true {
+                if case .moved(1) = descriptor.attempt(.readable, { unsafe read($0, &number, 1) }) {
+                    return Signal(rawValue: Int32(number))
+                }
+                do {
+                    guard try await descriptor.readable() == .ready else { return nil }
+                } catch {
+                    // Cancelled: a sequence that cannot throw just ends.
+                    return nil
+                }
             }
         }
     }

@@ -1,4 +1,5 @@
 import CTerminalKit
+import LoopKit
 
 /// Asks the person at the controlling terminal, so that standard input may be a pipe.
 ///
@@ -38,7 +39,7 @@ public struct TerminalInput: Sendable {
         let question = Question(prompt: prompt, isSecret: isSecret, level: level, theme: theme)
         let path = path
         let answer = await withTaskCancellationHandler {
-            await BlockingThread.run {
+            await onThread {
                 Result { () throws(TerminalError) in
                     let device = try TerminalDevice(path: path, wake: wake, discardsInput: isSecret)
                     return try question.ask(on: device)
@@ -48,5 +49,16 @@ public struct TerminalInput: Sendable {
             wake.cancel()
         }
         return try answer.get()
+    }
+
+    private func onThread(
+        _ work: @escaping @Sendable () -> Result<[UInt8]?, TerminalError>
+    ) async -> Result<[UInt8]?, TerminalError> {
+        do throws(LoopError) {
+            return try await onOwnThread(work)
+        } catch {
+            return .failure(
+                TerminalError(.system, "cannot start a thread to ask on", errno: error.errno))
+        }
     }
 }

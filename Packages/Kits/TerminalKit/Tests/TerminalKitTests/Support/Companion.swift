@@ -1,4 +1,5 @@
 import Glibc
+import LoopKit
 import Synchronization
 
 @testable import TerminalKit
@@ -18,12 +19,11 @@ final class Companion: Sendable {
     init(_ work: @escaping @Sendable () throws -> String) throws {
         let outcome = try Outcome()
         self.outcome = outcome
-        let error = BlockingThread.start {
+        _ = try OwnThread {
             let result = Result { try work() }
             outcome.result.withLock { $0 = result }
             outcome.done.cancel()
         }
-        precondition(error == 0, "pthread_create failed with \(error)")
     }
 
     /// What the work gave, waiting for it on the calling thread.

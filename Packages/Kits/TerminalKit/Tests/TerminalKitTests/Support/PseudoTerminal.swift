@@ -1,4 +1,5 @@
 import Glibc
+import LoopKit
 
 @testable import TerminalKit
 
@@ -55,9 +56,8 @@ final class PseudoTerminal: Sendable {
 
     /// The same without blocking the thread of the test.
     func output(upTo marker: String) async throws -> String {
-        try await BlockingThread.run {
+        try await onOwnThread {
             Result { () throws(Failure) in try self.blockingOutput(upTo: marker) }
-                .mapError { TerminalError(.system, $0.message) }
         }.get()
     }
 

@@ -1,0 +1,47 @@
+public import Capabilities
+import Glibc
+
+/// Why a thread could not be started or a descriptor not be watched.
+public struct LoopError: Failure {
+    /// The stable reason, to be compared with `==`.
+    public let kind: Kind
+    /// A sentence for a person: what happened and what to do next.
+    public let message: String
+    /// The system's error number, or 0 when this package refused by itself.
+    public let errno: Int32
+
+    public var code: String { kind.description }
+
+    public var exit: ExitCode { .toolFailed }
+
+    init(_ kind: Kind, _ message: String, errno: Int32 = 0) {
+        self.kind = kind
+        self.message = message
+        self.errno = errno
+    }
+
+    /// A stable reason for a failure; new ones may be added.
+    public struct Kind: Hashable, Sendable, CustomStringConvertible {
+        /// The dotted form for programs: "loop.system".
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+
+        /// The system refused; `errno` tells why.
+        public static let system = Kind("loop.system")
+        /// The descriptor is of a kind that is always ready, such as a regular file or a folder.
+        public static let notWatchable = Kind("loop.not-watchable")
+        /// The loop was stopped before.
+        public static let stopped = Kind("loop.stopped")
+    }
+}
+
+extension LoopError {
+    static func system(_ action: String, errno number: Int32) -> LoopError {
+        // strerror is safe here: glibc keeps its text in thread-local storage.
+        let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
+        return LoopError(.system, "cannot \(action): \(reason)", errno: number)
+    }
+}

@@ -1,0 +1,75 @@
+import Glibc
+import LoopKit
+import Synchronization
+import Testing
+
+/// Two connected sockets: one that the loop watches, and the other side, which is used directly.
+struct SocketPair {
+    let watched: LoopDescriptor
+    let peer: Int32
+
+    init(_ loop: EventLoop) throws {
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        try #require(unsafe socketpair(AF_UNIX, type, 0, &ends) == 0)
+        peer = ends[1]
+        watched = try LoopDescriptor(owning: ends[0], loop: loop)
+    }
+
+    func send(_ byte: UInt8 = 1) {
+        var byte = byte
+        #expect(unsafe Glibc.send(peer, &byte, 1, Int32(MSG_NOSIGNAL)) == 1)
+    }
+
+    func receive() -> LoopDescriptor.Attempt { readByte(watched) }
+
+    func end() {
+        watched.close()
+        close(peer)
+    }
+}
+
+/// Reads one byte; `.moved` has how many.
+func readByte(_ descriptor: LoopDescriptor) -> LoopDescriptor.Attempt {
+    var byte: UInt8 = 0
+    return descriptor.attempt(.readable) { unsafe read($0, &byte, 1) }
+}
+
+/// Allows `count` descriptors, as far as the system does.
+func allowDescriptors(_ count: Int) throws {
+    var limit = rlimit()
+    try #require(unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+    limit.rlim_cur = min(max(limit.rlim_cur, rlim_t(count)), limit.rlim_max)
+    try #require(limit.rlim_cur >= count)
+    try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+}
+
+/// How many threads this process has.
+func threadCount() -> Int {
+    guard let directory = unsafe opendir("/proc/self/task") else { return 0 }
+    defer { unsafe closedir(directory) }
+    var count = 0
+    while let entry = unsafe readdir(directory) {
+        if unsafe entry.pointee.d_name.0 != CChar(bitPattern: UInt8(ascii: ".")) { count += 1 }
+    }
+    return count
+}
+
+/// Something that happened or not.
+final class Flag: Sendable {
+    private let state = Mutex(false)
+
+    var isSet: Bool { state.withLock { $0 } }
+
+    func set() { state.withLock { $0 = true } }
+}
+
+/// How much memory this process has in use.
+func residentBytes() -> Int {
+    let file = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+    defer { close(file) }
+    var text = [UInt8](repeating: 0, count: 128)
+    let count = unsafe read(file, &text, 128)
+    let fields = String(decoding: text.prefix(max(count, 0)), as: UTF8.self).split(separator: " ")
+    return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * sysconf(Int32(_SC_PAGESIZE))
+}
