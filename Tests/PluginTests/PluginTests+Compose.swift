@@ -19,7 +19,7 @@ extension PluginTests {
         #expect(try await Set(host.features().keys) == ["commands", "greeting", "host", "weather"])
         #expect(try await host.output("greeting", "greet", "Ada") == "Hello Ada!\n")
         #expect(try await host.output("weather", "greet", "Ada").contains("Hello Ada!"))
-        #expect(!host.linkage.contains("z"))
+        #expect(!host.linkage.contains("lzma"))
         let main = try Workspace(root: place).text("Sources/mybench/main.swift")
         #expect(main.split(separator: "\n").count <= 12)
         let lint = try await clone.shell.outcome([

@@ -36,8 +36,8 @@ extension PluginTests {
     func usesLibrary() async throws {
         let program = try await clone.program(["Packer"])
         #expect(try await program.output("packer", "crc", "123456789") == "cbf43926\n")
-        #expect(try JSON(parsing: try await program.output("version", "--json"))["libraries"]?["zlib"] != nil)
-        #expect(program.linkage.contains("z"))
+        #expect(try JSON(parsing: try await program.output("version", "--json"))["libraries"]?["liblzma"] != nil)
+        #expect(program.linkage.contains("lzma"))
     }
 
     @Test("a need that a left-out feature would meet is reported with its trait")

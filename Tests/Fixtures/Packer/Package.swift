@@ -6,8 +6,8 @@ let package = Package(
     products: [.library(name: "Packer", targets: ["Packer"])],
     dependencies: [.package(path: "../../Core")],
     targets: [
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "Packer", dependencies: ["CZlib", .product(name: "Core", package: "Core")]),
+        .systemLibrary(name: "CLZMA", pkgConfig: "liblzma", providers: [.apt(["liblzma-dev"])]),
+        .target(name: "Packer", dependencies: ["CLZMA", .product(name: "Core", package: "Core")]),
         .testTarget(
             name: "PackerTests",
             dependencies: [

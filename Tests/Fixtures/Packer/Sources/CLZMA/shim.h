@@ -1,3 +1,3 @@
 #pragma once
 
-#include <zlib.h>
+#include <lzma.h>

@@ -1,17 +1,17 @@
-import CZlib
+import CLZMA
 import Capabilities
 public import Registry
 public import Settings
 
-/// Computes checksums with zlib, and marks requests with them.
+/// Computes checksums with liblzma, and marks requests with them.
 public struct PackerFeature: Feature {
     public static let manifest = Manifest(
-        id: "packer", summary: "Checksums by zlib", version: "1.0", provides: [.single((any Authenticator).self)])
+        id: "packer", summary: "Checksums by liblzma", version: "1.0", provides: [.single((any Authenticator).self)])
 
     public init(_ settings: FeatureSettings) {}
 
     public func register(in registry: inout RegistryBuilder) {
-        registry.uses(Library("zlib") { unsafe zlibVersion().map { unsafe String(cString: $0) } ?? "unknown" })
+        registry.uses(Library("liblzma") { unsafe lzma_version_string().map { unsafe String(cString: $0) } ?? "unknown" })
         registry.provide((any Authenticator).self, ChecksumAuthenticator() as any Authenticator)
         registry.add(
             Action("packer.crc", "Compute the CRC-32 of a text", .reads, .argument("text", "What to look at")) {
@@ -32,7 +32,7 @@ final class ChecksumAuthenticator: Authenticator {
 }
 
 /// The CRC-32 of the UTF-8 bytes.
-private func checksum(_ text: String) -> UInt {
+private func checksum(_ text: String) -> UInt32 {
     let bytes = Array(text.utf8)
-    return unsafe bytes.withUnsafeBufferPointer { unsafe crc32(0, $0.baseAddress, UInt32($0.count)) }
+    return unsafe bytes.withUnsafeBufferPointer { unsafe lzma_crc32($0.baseAddress, $0.count, 0) }
 }
