@@ -1,0 +1,23 @@
+/// Text from a certificate, which its maker chose freely.
+enum PlainText {
+    /// Replaces what a terminal would obey or not show: controls, marks of direction, separators of lines.
+    static func escape(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isHidden) else { return text }
+        var plain = ""
+        for scalar in text.unicodeScalars {
+            if isHidden(scalar) {
+                plain += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            } else {
+                plain.unicodeScalars.append(scalar)
+            }
+        }
+        return plain
+    }
+
+    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
+        default: false
+        }
+    }
+}

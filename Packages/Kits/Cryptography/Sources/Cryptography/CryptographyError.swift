@@ -1,0 +1,55 @@
+public import Capabilities
+
+/// Why something could not be sealed, read, made or agreed on.
+public struct CryptographyError: Failure, Hashable {
+    /// The stable reason, to be compared with `==`.
+    public let kind: Kind
+    /// A sentence for a person: what happened and what to do next.
+    public let message: String
+
+    public var code: String { kind.description }
+
+    public var exit: ExitCode {
+        switch kind {
+        case .notAuthentic, .untrusted: .denied
+        case .handshake, .notTLS, .truncated, .connection: .unreachable
+        default: .failed
+        }
+    }
+
+    init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// A stable reason for a failure; new ones may be added.
+    public struct Kind: Hashable, Sendable, CustomStringConvertible {
+        /// The dotted form for programs: "cryptography.malformed".
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+
+        /// The key is wrong, or the data was changed or cut; nobody can tell which.
+        public static let notAuthentic = Kind("cryptography.not-authentic")
+        /// Numbers or sizes outside of what is safe or sensible.
+        public static let parameters = Kind("cryptography.parameters")
+        /// A certificate or key that cannot be read.
+        public static let malformed = Kind("cryptography.malformed")
+        /// A private key that does not belong to its certificate, or that TLS does not accept.
+        public static let key = Kind("cryptography.key")
+        /// The peer's certificate was refused.
+        public static let untrusted = Kind("cryptography.untrusted")
+        /// The two sides did not agree on how to talk, or one sent something wrong.
+        public static let handshake = Kind("cryptography.handshake")
+        /// The peer does not speak TLS.
+        public static let notTLS = Kind("cryptography.not-tls")
+        /// The connection ended without the mark that all was sent.
+        public static let truncated = Kind("cryptography.truncated")
+        /// The system reported an error of the connection.
+        public static let connection = Kind("cryptography.connection")
+        /// The library failed for a reason of its own, such as a lack of memory.
+        public static let library = Kind("cryptography.library")
+    }
+}

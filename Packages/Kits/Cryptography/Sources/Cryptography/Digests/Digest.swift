@@ -1,0 +1,81 @@
+import COpenSSL
+
+/// A cryptographic hash that is fed piece by piece; the static functions hash at once.
+///
+///     var digest = Digest(.sha256)
+///     digest.update(first.span)
+///     digest.update(second.span)
+///     let hash = digest.finish()
+@safe
+public struct Digest: ~Copyable {
+    /// Which hash.
+    public enum Algorithm: Sendable, CaseIterable {
+        /// Only for protocols that demand it, such as the handshake of WebSocket: it protects nothing.
+        case sha1
+        case sha256
+        case sha512
+
+        /// The size of the result in bytes.
+        public var size: Int {
+            switch self {
+            case .sha1: 20
+            case .sha256: 32
+            case .sha512: 64
+            }
+        }
+
+        var handle: OpaquePointer {
+            switch self {
+            case .sha1: unsafe EVP_sha1()
+            case .sha256: unsafe EVP_sha256()
+            case .sha512: unsafe EVP_sha512()
+            }
+        }
+    }
+
+    private let context: OpaquePointer
+    private let algorithm: Algorithm
+
+    /// Starts an empty hash.
+    public init(_ algorithm: Algorithm) {
+        guard let context = unsafe EVP_MD_CTX_new(),
+            unsafe EVP_DigestInit_ex(context, algorithm.handle, nil) == 1
+        else { Self.fail() }
+        unsafe self.context = context
+        self.algorithm = algorithm
+    }
+
+    deinit { unsafe EVP_MD_CTX_free(context) }
+
+    /// Adds bytes; the result depends only on all bytes together, not on the pieces.
+    public mutating func update(_ bytes: Span<UInt8>) {
+        let done = unsafe bytes.withUnsafeBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
+        guard done == 1 else { Self.fail() }
+    }
+
+    /// The hash of everything added.
+    public consuming func finish() -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: algorithm.size) { buffer, filled in
+            guard unsafe EVP_DigestFinal_ex(context, buffer.baseAddress, nil) == 1 else { Self.fail() }
+            filled = algorithm.size
+        }
+    }
+
+    /// Hashes of these algorithms fail only when memory has run out or the library was built or configured without them.
+    private static func fail() -> Never {
+        fatalError("libcrypto cannot compute a hash: \(ErrorQueue.reason())")
+    }
+}
+
+extension Digest {
+    /// Hashes at once.
+    public static func hash(_ bytes: Span<UInt8>, _ algorithm: Algorithm) -> [UInt8] {
+        var digest = Digest(algorithm)
+        digest.update(bytes)
+        return digest.finish()
+    }
+
+    public static func sha1(_ bytes: [UInt8]) -> [UInt8] { hash(bytes.span, .sha1) }
+    public static func sha256(_ bytes: [UInt8]) -> [UInt8] { hash(bytes.span, .sha256) }
+    public static func sha512(_ bytes: [UInt8]) -> [UInt8] { hash(bytes.span, .sha512) }
+}

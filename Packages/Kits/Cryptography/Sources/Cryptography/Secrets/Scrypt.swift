@@ -1,0 +1,60 @@
+import COpenSSL
+
+/// Makes keys from passphrases so slowly that guessing is expensive (RFC 7914).
+///
+/// The numbers are checked when they are read, so a file cannot make a program use all memory or never end.
+public struct Scrypt: Sendable, Hashable {
+    /// How often it mixes (N), a power of two.
+    public let cost: Int
+    /// How wide it mixes (r), in units of 128 bytes.
+    public let blockSize: Int
+    /// How many mixes are made one after the other (p).
+    public let parallelism: Int
+
+    /// About 0.4 seconds and 128 MiB on a common machine.
+    public static let standard = Scrypt(checked: 1 << 17, 8, 1)
+    /// The most memory that a derivation may use.
+    public static let memoryLimit = 256 << 20
+
+    private init(checked cost: Int, _ blockSize: Int, _ parallelism: Int) {
+        self.cost = cost
+        self.blockSize = blockSize
+        self.parallelism = parallelism
+    }
+
+    /// Accepts at most 256 MiB and about twice the time of `standard`.
+    public init(cost: Int, blockSize: Int, parallelism: Int) throws(CryptographyError) {
+        guard (2...(1 << 20)).contains(cost), cost & (cost - 1) == 0, (1...32).contains(blockSize),
+            (1...16).contains(parallelism), cost * blockSize * 128 <= Self.memoryLimit,
+            cost * blockSize * parallelism <= 1 << 21
+        else {
+            throw CryptographyError(
+                .parameters,
+                "the scrypt numbers N=\(cost), r=\(blockSize), p=\(parallelism) are outside of what is allowed")
+        }
+        self.init(checked: cost, blockSize, parallelism)
+    }
+
+    /// Derives a key; it blocks the calling thread for as long as the numbers ask for.
+    public func derive(
+        from passphrase: SecretBytes, salt: [UInt8], count: Int = SealingKey.size
+    ) throws(CryptographyError) -> SecretBytes {
+        guard (1...1024).contains(count) else {
+            throw CryptographyError(.parameters, "a key of \(count) bytes cannot be derived; 1 to 1024 can")
+        }
+        // libcrypto refuses to use more than 32 MiB unless it is told how much.
+        let memory = UInt64(128 * blockSize * (cost + parallelism + 2)) + 4096
+        return try unsafe SecretBytes(count: count) { output throws(CryptographyError) in
+            ErrorQueue.clear()
+            let made = passphrase.withBytes { passphrase in
+                unsafe passphrase.withUnsafeBytes { passphrase in
+                    unsafe EVP_PBE_scrypt(
+                        passphrase.baseAddress?.assumingMemoryBound(to: CChar.self), passphrase.count, salt, salt.count,
+                        UInt64(cost), UInt64(blockSize), UInt64(parallelism), memory,
+                        output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count)
+                }
+            }
+            guard made == 1 else { throw ErrorQueue.failure("derive a key") }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import CCryptography
+
+/// A key of 32 bytes that seals (AES-256 in Galois/counter mode) and opens again what nobody else changed.
+///
+///     let key = try SealingKey.random()
+///     let box = try key.seal(text.span, authenticating: header)
+///     let again = try key.open(box, authenticating: header)
+public struct SealingKey: Sendable {
+    /// The size of a key in bytes.
+    public static let size = 32
+
+    private let bytes: SecretBytes
+
+    public init(_ bytes: SecretBytes) throws(CryptographyError) {
+        guard bytes.count == Self.size else {
+            throw CryptographyError(.parameters, "a sealing key has \(Self.size) bytes, not \(bytes.count)")
+        }
+        self.bytes = bytes
+    }
+
+    public static func random() throws(CryptographyError) -> SealingKey {
+        try SealingKey(Random.secret(size))
+    }
+
+    /// Lends the key for storing it.
+    public func withBytes<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try bytes.withBytes(body)
+    }
+
+    /// Seals with a new random nonce, so one key is good for about four thousand million boxes.
+    ///
+    /// `context` is not in the box, but must be the same when it is opened.
+    public func seal(_ text: Span<UInt8>, authenticating context: [UInt8] = []) throws(CryptographyError) -> SealedBox {
+        try seal(text, authenticating: context, nonce: Random.bytes(SealedBox.nonceSize))
+    }
+
+    /// The text, released only after its tag was found right.
+    public func open(
+        _ box: SealedBox, authenticating context: [UInt8] = []
+    ) throws(CryptographyError) -> SecretBytes {
+        let count = box.encoded.count - SealedBox.overhead
+        guard let small = Int32(exactly: count), let contextCount = Int32(exactly: context.count) else {
+            throw .notAuthenticBox
+        }
+        // The buffer is wiped when this throws, so a text whose tag is wrong never leaves.
+        return try unsafe SecretBytes(count: count) { output throws(CryptographyError) in
+            let opened = bytes.withBytes { key in
+                unsafe key.withUnsafeBufferPointer { key in
+                    unsafe box.encoded.withUnsafeBufferPointer { box in
+                        unsafe ccryptography_open(
+                            key.baseAddress, box.baseAddress, context, contextCount,
+                            box.baseAddress.map { unsafe $0 + SealedBox.nonceSize }, small,
+                            output.baseAddress?.assumingMemoryBound(to: UInt8.self))
+                    }
+                }
+            }
+            ErrorQueue.clear()
+            guard opened == 1 else { throw .notAuthenticBox }
+        }
+    }
+
+    /// Never twice with the same nonce: that would give the text away.
+    func seal(
+        _ text: Span<UInt8>, authenticating context: [UInt8], nonce: [UInt8]
+    ) throws(CryptographyError) -> SealedBox {
+        precondition(nonce.count == SealedBox.nonceSize, "a nonce has 12 bytes")
+        guard let count = Int32(exactly: text.count), let contextCount = Int32(exactly: context.count) else {
+            throw CryptographyError(.parameters, "at most 2 GiB can be sealed at once")
+        }
+        ErrorQueue.clear()
+        var box = nonce + [UInt8](repeating: 0, count: text.count + SealedBox.tagSize)
+        let sealed = bytes.withBytes { key in
+            unsafe key.withUnsafeBufferPointer { key in
+                unsafe text.withUnsafeBufferPointer { text in
+                    unsafe box.withUnsafeMutableBufferPointer { box in
+                        unsafe ccryptography_seal(
+                            key.baseAddress, nonce, context, contextCount, text.baseAddress, count,
+                            box.baseAddress.map { unsafe $0 + SealedBox.nonceSize })
+                    }
+                }
+            }
+        }
+        guard sealed == 1 else { throw ErrorQueue.failure("seal data") }
+        return try SealedBox(encoded: box)
+    }
+}

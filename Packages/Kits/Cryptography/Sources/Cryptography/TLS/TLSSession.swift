@@ -1,0 +1,129 @@
+import CCryptography
+import COpenSSL
+import Glibc
+
+/// One TLS connection over a socket that stays the caller's; no step ever blocks or raises SIGPIPE.
+///
+///     var session = try TLSSession(context, descriptor: socket)
+///     switch session.handshake() { … }      // .wantRead: call it again when the socket can be read
+///
+/// Read until `.wantRead` before waiting for the socket, because bytes that were decrypted already make no socket ready.
+/// The descriptor must stay open for as long as this value exists, and is closed by the caller.
+@safe
+public struct TLSSession: ~Copyable, @unchecked Sendable {
+    // Sendable because there is one owner at a time, and every method that touches the handle's state is mutating.
+    private let handle: OpaquePointer
+    // After a fatal error the library forbids every further call but freeing.
+    private var failure: CryptographyError?
+
+    /// The server's side of a connection.
+    public init(_ context: TLSServerContext, descriptor: Int32) throws(CryptographyError) {
+        let handle = try unsafe Self.make(context.handle, descriptor)
+        unsafe SSL_set_accept_state(handle)
+        unsafe self.init(owning: handle)
+    }
+
+    /// Takes over a connection from `make` whose side was set.
+    init(owning handle: OpaquePointer) {
+        unsafe self.handle = handle
+    }
+
+    static func make(_ context: OpaquePointer, _ descriptor: Int32) throws(CryptographyError) -> OpaquePointer {
+        ErrorQueue.clear()
+        guard let handle = unsafe SSL_new(context) else { throw ErrorQueue.failure("start a TLS connection") }
+        guard unsafe ccryptography_use_socket(handle, descriptor) == 1 else {
+            unsafe SSL_free(handle)
+            throw ErrorQueue.failure("start a TLS connection")
+        }
+        return unsafe handle
+    }
+
+    deinit { unsafe SSL_free(handle) }
+
+    // MARK: Steps
+
+    /// Agrees on keys with the peer; must be done before anything is read or written.
+    public mutating func handshake() -> TLSProgress {
+        if let failure { return .failed(failure) }
+        ErrorQueue.clear()
+        let result = unsafe SSL_do_handshake(handle)
+        return result == 1 ? .done(0) : explain(result)
+    }
+
+    /// Reads up to as many bytes as fit, at least one.
+    public mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSProgress {
+        if let failure { return .failed(failure) }
+        guard unsafe !buffer.isEmpty else { return .done(0) }
+        ErrorQueue.clear()
+        var count = 0
+        let result = unsafe SSL_read_ex(handle, buffer.baseAddress, buffer.count, &count)
+        return result == 1 ? .done(count) : explain(result)
+    }
+
+    /// Writes some of the bytes, at least one; after a want, repeat with the same bytes or the same and more.
+    public mutating func write(_ bytes: Span<UInt8>) -> TLSProgress {
+        if let failure { return .failed(failure) }
+        guard !bytes.isEmpty else { return .done(0) }
+        ErrorQueue.clear()
+        var count = 0
+        let result = unsafe bytes.withUnsafeBytes { unsafe SSL_write_ex(handle, $0.baseAddress, $0.count, &count) }
+        return result == 1 ? .done(count) : explain(result)
+    }
+
+    /// Tells the peer that nothing more is sent, so that it can tell the end from a cut; does not wait for its answer.
+    public mutating func shutdown() -> TLSProgress {
+        if let failure { return .failed(failure) }
+        guard unsafe SSL_is_init_finished(handle) == 1 else { return .done(0) }
+        ErrorQueue.clear()
+        let result = unsafe SSL_shutdown(handle)
+        return result >= 0 ? .done(0) : explain(result)
+    }
+
+    private mutating func explain(_ result: Int32) -> TLSProgress {
+        // Taken first, because everything else may change it.
+        let number = errno
+        let reason = unsafe SSL_get_error(handle, result)
+        switch reason {
+        case SSL_ERROR_WANT_READ: return .wantRead
+        case SSL_ERROR_WANT_WRITE: return .wantWrite
+        case SSL_ERROR_ZERO_RETURN: return .closed
+        default:
+            let entry = ErrorQueue.take()
+            let error = entry.map { self.error($0) } ?? .connection(errno: reason == SSL_ERROR_SYSCALL ? number : 0)
+            failure = error
+            return .failed(error)
+        }
+    }
+
+    private borrowing func error(_ entry: ErrorQueue.Entry) -> CryptographyError {
+        guard entry.library == ERR_LIB_SSL else {
+            return CryptographyError(.handshake, "the TLS connection failed: \(entry.words)")
+        }
+        return .tls(reason: entry.reason, words: entry.words, verdict: verdict)
+    }
+}
+
+extension TLSSession {
+    /// The library's number for what verification of the peer's certificate came to.
+    var verdict: Int { unsafe SSL_get_verify_result(handle) }
+
+    /// What was agreed on with the peer, "http/1.1", or nil when it did not ask.
+    public var negotiatedProtocol: String? {
+        var start: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        unsafe SSL_get0_alpn_selected(handle, &start, &count)
+        guard let start = unsafe start, count > 0 else { return nil }
+        return unsafe String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
+    }
+
+    /// "TLSv1.3".
+    public var version: String {
+        unsafe SSL_get_version(handle).map { unsafe String(cString: $0) } ?? "unknown"
+    }
+
+    /// The certificate that the peer showed and proved, after the handshake.
+    public func peerCertificate() throws(CryptographyError) -> Certificate? {
+        guard let pointer = unsafe SSL_get1_peer_certificate(handle) else { return nil }
+        return try Certificate(unsafe X509Handle(owning: pointer))
+    }
+}

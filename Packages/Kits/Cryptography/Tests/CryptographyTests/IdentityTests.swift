@@ -1,0 +1,66 @@
+import Capabilities
+import Cryptography
+import Testing
+
+@Suite("Keys and identities")
+struct IdentityTests {
+    @Test("another's key is refused")
+    func foreignKey() throws {
+        let one = try draft("one").selfSigned()
+        let two = try draft("two").selfSigned()
+        let error = #expect(throws: CryptographyError.self) { try Identity(chain: one.chain, key: two.key) }
+        #expect(error?.kind == .key)
+        #expect(throws: CryptographyError.self) { try Identity(chain: [], key: one.key) }
+    }
+
+    @Test("a key with a password is refused without asking anybody, and so is what is no key")
+    func passwords() throws {
+        let locked = Array(
+            run("openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -aes256 -pass pass:x").utf8)
+        try #require(locked.count > 100)
+        for text in [locked, [], Array("words".utf8), Array(try draft().selfSigned().chainPEM.utf8)] {
+            let error = #expect(throws: CryptographyError.self) { try PrivateKey(pem: text.span) }
+            #expect(error?.kind == .malformed)
+        }
+    }
+
+    @Test(
+        "keys of the tool are read, of every kind",
+        arguments: ["EC -pkeyopt ec_paramgen_curve:P-384", "ED25519", "RSA"])
+    func kinds(algorithm: String) throws {
+        let text = Array(run("openssl genpkey -algorithm \(algorithm) 2>/dev/null").utf8)
+        let key = try PrivateKey(pem: text.span)
+        #expect([.ellipticCurve, .ed25519, .rsa].contains(key.facts.kind))
+        #expect("\(key)" == "‹redacted›")
+        #expect(try key.pem().equals(secret(text)))
+    }
+
+    @Test("drafts that no certificate can say are refused")
+    func drafts() throws {
+        var far = draft()
+        far.notAfter = Timestamp(microseconds: .max)
+        let bad = [
+            draft(""), draft(String(repeating: "a", count: 65)), draft("a", [""]), draft("a", ["a b"]),
+            draft("a", ["a\0b"]), draft("a", ["grüße.org"]), draft("a", [String(repeating: "a", count: 256)]),
+            draft(key: .rsa(bits: 512)), draft(key: .rsa(bits: -1)), draft(key: .rsa(bits: 1 << 30)), far,
+        ]
+        for draft in bad {
+            let error = #expect(throws: CryptographyError.self) { try draft.selfSigned() }
+            #expect(error?.kind == .parameters)
+        }
+    }
+
+    @Test("a name cannot smuggle another kind of name into a certificate")
+    func smuggling() throws {
+        let certificate = try draft("a", ["a.org,IP:10.0.0.1"]).selfSigned().certificate
+        #expect(certificate.addresses.isEmpty)
+        #expect(!certificate.matches(host: "10.0.0.1"))
+    }
+
+    @Test("serial numbers are positive, of one length, and differ")
+    func serials() throws {
+        let serials = try (0..<20).map { _ in try draft().selfSigned().certificate.serial }
+        #expect(Set(serials).count == 20)
+        #expect(serials.allSatisfy { $0.count == 32 && !$0.hasPrefix("-") })
+    }
+}
