@@ -13,8 +13,8 @@ let package = Package(
         .target(name: "Settings", dependencies: ["Capabilities", "JSON"]),
         .target(name: "Registry", dependencies: ["Capabilities", "JSON", "Settings"]),
         .target(name: "CoreTesting", dependencies: ["Capabilities", "JSON", "Registry", "Settings"]),
-        .testTarget(name: "JSONTests", dependencies: ["JSON"]),
-        .testTarget(name: "CapabilitiesTests", dependencies: ["Capabilities", "JSON"]),
+        .testTarget(name: "JSONTests", dependencies: ["CoreTesting", "JSON"]),
+        .testTarget(name: "CapabilitiesTests", dependencies: ["Capabilities", "CoreTesting", "JSON"]),
         .testTarget(name: "SettingsTests", dependencies: ["Capabilities", "JSON", "Settings"]),
         .testTarget(
             name: "RegistryTests", dependencies: ["Capabilities", "CoreTesting", "JSON", "Registry", "Settings"]),

@@ -11,7 +11,9 @@ let package = Package(
         .target(
             name: "Cryptography",
             dependencies: ["COpenSSL", "CCryptography", .product(name: "Core", package: "Core")]),
-        .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "COpenSSL"]),
+        .testTarget(
+            name: "CryptographyTests",
+            dependencies: ["Cryptography", "COpenSSL", .product(name: "CoreTesting", package: "Core")]),
     ])
 
 for target in package.targets where target.type != .system && target.type != .plugin {

@@ -16,7 +16,11 @@ let package = Package(
                 .product(name: "LoopKit", package: "LoopKit"),
             ]),
         .testTarget(
-            name: "TerminalKitTests", dependencies: ["TerminalKit", .product(name: "LoopKit", package: "LoopKit")]),
+            name: "TerminalKitTests",
+            dependencies: [
+                "TerminalKit", .product(name: "CoreTesting", package: "Core"),
+                .product(name: "LoopKit", package: "LoopKit"),
+            ]),
     ]
 )
 

@@ -2,23 +2,6 @@ import Capabilities
 import JSON
 import Synchronization
 
-/// A generator whose numbers follow from its seed (SplitMix64), so that a failure can be had again.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 /// The seeds of property tests: a few that stay and a new one in each run, all named when a test fails.
 let seeds: [UInt64] = [1, 2, 3, .random(in: 4 ... .max)]
 

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import Testing
 
 /// The rules of https://www.w3.org/TR/trace-context/#traceparent-header.

@@ -1,3 +1,4 @@
+import CoreTesting
 import JSON
 
 /// Makes values that reach every case, with awkward strings and numbers among them.

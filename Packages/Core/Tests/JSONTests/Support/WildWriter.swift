@@ -1,3 +1,4 @@
+import CoreTesting
 import JSON
 
 /// Writes a value as a person might, with comments, odd spaces and every freedom of JSON5.

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import Cryptography
 import Testing
 
@@ -137,7 +138,7 @@ struct CertificateTests {
     @Test("changed bytes end in an error or in a certificate, and never in a crash", arguments: [1, 2, 3, 4])
     func flips(seed: UInt64) throws {
         let der = try draft("test", Self.names).selfSigned().certificate.encoded
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         var (read, refused) = (0, 0)
         for _ in 0..<2000 {
             var changed = der
@@ -161,7 +162,7 @@ struct CertificateTests {
 
     @Test("random bytes are no certificate")
     func noise() {
-        var generator = SeededGenerator(state: 7)
+        var generator = SeededGenerator(seed: 7)
         for length in 0..<500 {
             let noise = (0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) }
             #expect(throws: CryptographyError.self) { try Certificate(der: noise) }

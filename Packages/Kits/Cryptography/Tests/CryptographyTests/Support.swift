@@ -35,19 +35,6 @@ func draft(
     return draft
 }
 
-/// Numbers that are the same in every run.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
     var name = Array("/tmp/cryptography-XXXXXX".utf8CString)
     let path = unsafe mkdtemp(&name).map { unsafe String(cString: $0) } ?? ""

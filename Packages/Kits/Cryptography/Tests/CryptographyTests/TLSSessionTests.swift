@@ -1,5 +1,6 @@
 import COpenSSL
 import Capabilities
+import CoreTesting
 import Glibc
 import Testing
 
@@ -156,7 +157,7 @@ struct TLSSessionTests {
 
         let noisy = try SocketPair()
         server = try TLSSession(serving, descriptor: noisy.server)
-        var generator = SeededGenerator(state: UInt64(kept))
+        var generator = SeededGenerator(seed: UInt64(kept))
         for index in kept..<count { hello[index] = UInt8.random(in: 0...255, using: &generator) }
         #expect(unsafe send(noisy.client, hello, count, 0) == count)
         let progress = server.handshake()

@@ -1,3 +1,4 @@
+import CoreTesting
 import Testing
 
 @testable import TerminalKit
@@ -57,7 +58,7 @@ import Testing
 
     @Test("invalid UTF-8 is repaired as the standard library does", arguments: UInt64(1)...200)
     func invalid(seed: UInt64) {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed: seed)
         let alphabet: [UInt8] = [
             0x41, 0x80, 0x9B, 0xBF, 0xC0, 0xC2, 0xE0, 0xE2, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF, 0xA0, 0x90,
         ]
@@ -71,7 +72,7 @@ import Testing
 
     @Test("no byte that a terminal obeys is left of random bytes", arguments: UInt64(1)...100)
     func random(seed: UInt64) {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed: seed)
         let bytes = (0..<200).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         var stream = StreamSanitizer()
         let text = String(validating: stream.sanitize(bytes) + stream.finish(), as: UTF8.self)

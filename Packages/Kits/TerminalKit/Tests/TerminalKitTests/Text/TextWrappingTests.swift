@@ -1,3 +1,4 @@
+import CoreTesting
 import Testing
 
 @testable import TerminalKit
@@ -20,7 +21,7 @@ import Testing
 
     @Test("every line fits, and only white space is lost", arguments: UInt64(1)...200)
     func properties(seed: UInt64) {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed: seed)
         let text = random.text()
         let width = Int.random(in: 2...40, using: &random)
         let lines = TextWidth.wrap(text, to: width)
@@ -32,7 +33,7 @@ import Testing
 
     @Test("styled text is cut at the same places and keeps its styles", arguments: UInt64(1)...50)
     func styled(seed: UInt64) {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed: seed)
         var text = StyledText()
         for token in [ThemeToken.ring, .accent, .destructive] {
             text.append(random.text(maximumCount: 20), Style(token))

@@ -1,16 +1,6 @@
-/// Random numbers that a printed seed brings back.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
+import CoreTesting
 
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SeededGenerator {
     /// Text of graphemes that are hard to measure and to break.
     mutating func text(maximumCount: Int = 80) -> String {
         let graphemes = [
