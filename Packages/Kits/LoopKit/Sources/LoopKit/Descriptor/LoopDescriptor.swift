@@ -149,6 +149,13 @@ extension LoopDescriptor {
         try await heed(.writable, deadline)
     }
 
+    /// Waits like `readable` until any of the directions is worth a try.
+    public nonisolated(nonsending) func ready(
+        _ directions: Readiness, until deadline: ContinuousClock.Instant? = nil
+    ) async throws(CancellationError) -> Wake {
+        try await heed(directions, deadline)
+    }
+
     /// Waits for cleaning up, through cancellation.
     public nonisolated(nonsending) func readyThroughCancellation(
         _ direction: Readiness, until deadline: ContinuousClock.Instant? = nil

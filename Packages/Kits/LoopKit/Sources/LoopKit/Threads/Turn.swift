@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Lets one task at a time through, in the order of their coming, across suspensions.
-final class Turn: Sendable {
+public final class Turn: Sendable {
     private struct State {
         var isTaken = false
         var lastToken: UInt64 = 0
@@ -10,8 +10,11 @@ final class Turn: Sendable {
 
     private let state = Mutex(State())
 
+    /// A turn that nobody has taken.
+    public init() {}
+
     /// Waits until all who came before have passed; a cancelled wait throws and has nothing to pass.
-    nonisolated(nonsending) func take() async throws(CancellationError) {
+    public nonisolated(nonsending) func take() async throws(CancellationError) {
         let token = state.withLock { state in
             state.lastToken += 1
             return state.lastToken
@@ -39,7 +42,7 @@ final class Turn: Sendable {
     }
 
     /// Lets the next one through; whoever has taken the turn has to.
-    func pass() {
+    public func pass() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard !state.waiting.isEmpty else {
                 state.isTaken = false
