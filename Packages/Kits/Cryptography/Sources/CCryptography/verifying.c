@@ -66,6 +66,11 @@ static void make_index(void) { owned_index = SSL_CTX_get_ex_new_index(0, NULL, N
 int ccryptography_judge_servers(
     SSL_CTX *context, void *object, void (*release)(void *), int (*judge)(X509_STORE_CTX *, void *)
 ) {
+    // Before the object is owned, so that the caller keeps it on every failure.
+    if (SSL_CTX_get_min_proto_version(context) < TLS1_2_VERSION)
+        SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    // Contexts for one version only take a bound without a word and do not keep it.
+    if (SSL_CTX_get_min_proto_version(context) < TLS1_2_VERSION) return 0;
     struct owned *owned = malloc(sizeof *owned);
     pthread_once(&owned_once, make_index);
     if (owned_index < 0 || !owned) {
@@ -85,6 +90,5 @@ int ccryptography_judge_servers(
     // A resumed session shows no certificate, so there would be nothing to judge.
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
-    long least = SSL_CTX_get_min_proto_version(context);
-    return least >= TLS1_2_VERSION || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    return 1;
 }

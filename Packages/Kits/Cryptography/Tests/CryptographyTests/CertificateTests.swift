@@ -73,6 +73,7 @@ struct CertificateTests {
     func commonName() throws {
         #expect(try draft("old.example.org").selfSigned().certificate.matches(host: "old.example.org"))
         #expect(try !draft("old.example.org", ["new.org"]).selfSigned().certificate.matches(host: "old.example.org"))
+        #expect(try !draft("old.example.org", ["127.0.0.1"]).selfSigned().certificate.matches(host: "old.example.org"))
     }
 
     @Test("names in other scripts stay readable, and what a terminal would obey is escaped")

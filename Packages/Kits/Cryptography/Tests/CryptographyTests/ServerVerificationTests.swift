@@ -254,6 +254,22 @@ struct ServerVerificationTests {
         #expect(second == nil)
     }
 
+    @Test("a context that cannot be kept to TLS 1.2 is refused and does not take the verification over")
+    func unusableContext() throws {
+        guard let context = unsafe SSL_CTX_new(DTLS_client_method()) else { throw ErrorQueue.failure("make a client") }
+        weak var kept: ServerVerification?
+        do {
+            let verification = ServerVerification(host: "lab.local", port: 443) { _ in .accepted }
+            kept = verification
+            #expect(throws: CryptographyError.self) {
+                try unsafe verification.install(on: UnsafeMutableRawPointer(context))
+            }
+            unsafe SSL_CTX_free(context)
+            #expect(kept === verification)
+        }
+        #expect(kept == nil)
+    }
+
     @Test("a server that speaks nothing newer than TLS 1.1 is refused")
     func oldVersions() throws {
         let identity = try draft("lab", ["lab.local"]).selfSigned()

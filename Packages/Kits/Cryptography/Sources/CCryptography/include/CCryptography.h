@@ -91,7 +91,8 @@ int ccryptography_built_count(struct x509_store_ctx_st *context);
 struct x509_st *ccryptography_built(struct x509_store_ctx_st *context, int index);
 
 /// Makes `judge` decide on every certificate that this context meets, and calls `release` when the context goes.
-/// Handshakes below TLS 1.2, resumed sessions and renegotiation are ruled out. 1 on success.
+/// Handshakes below TLS 1.2, resumed sessions and renegotiation are ruled out. 1 on success; else the object stays the
+/// caller's.
 int ccryptography_judge_servers(
     struct ssl_ctx_st *context, void *object, void (*release)(void *object),
     int (*judge)(struct x509_store_ctx_st *context, void *object));

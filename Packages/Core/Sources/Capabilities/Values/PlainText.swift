@@ -1,7 +1,7 @@
-/// Text from a certificate, which its maker chose freely.
-enum PlainText {
+/// Text that somebody outside chose freely, such as a server, made safe to be put into a sentence.
+public enum PlainText {
     /// Replaces what a terminal would obey or not show: controls, marks of direction, separators of lines.
-    static func escape(_ text: String) -> String {
+    public static func escape(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isHidden) else { return text }
         var plain = ""
         for scalar in text.unicodeScalars {
