@@ -86,7 +86,11 @@ public final class NetworkMonitor: Sendable {
             case .moved: continue
             case .wouldBlock, .closed: return isComplete
             // The kernel had more to tell than fits its buffer.
-            case .failed(ENOBUFS): state.withLock { $0.pending.append(.many) }
+            case .failed(ENOBUFS):
+                state.withLock { state in
+                    state.pending.append(.many)
+                    state.known.doubt()
+                }
             case .failed(let number): throw .system("listen for changes of the network", errno: number)
             }
         }
@@ -144,12 +148,19 @@ private struct KnownFacts {
     }
 
     private var facts: Set<Fact> = []
+    private var isDoubtful = false
+
+    /// Something was lost, so that what is told from now on is news whatever is known.
+    mutating func doubt() {
+        facts = []
+        isDoubtful = true
+    }
 
     mutating func note(_ told: loopkit_fact) -> NetworkChange? {
         let address = unsafe withUnsafeBytes(of: told.address) { unsafe $0.loadUnaligned(as: SIMD16<UInt8>.self) }
         let fact = Fact(kind: told.kind, interface: told.interface, family: told.family, address: address)
         let isNew = told.holds != 0 ? facts.insert(fact).inserted : facts.remove(fact) != nil
-        guard isNew else { return nil }
+        guard isNew || isDoubtful else { return nil }
         let (interface, holds) = (Int(told.interface), told.holds != 0)
         switch Int(told.kind) {
         case LOOPKIT_LINK: return .link(interface: interface, isUp: holds)
