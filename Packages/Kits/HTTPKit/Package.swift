@@ -1,0 +1,60 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What tests use of the packages below.
+let kits: [Target.Dependency] = [
+    .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
+    .product(name: "Cryptography", package: "Cryptography"), .product(name: "FileKit", package: "FileKit"),
+    .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
+]
+
+let package = Package(
+    name: "HTTPKit",
+    products: [
+        .library(name: "HTTPKit", targets: ["HTTPCore", "HTTPClient"]),
+        .library(name: "HTTPServer", targets: ["HTTPCore", "HTTPServer"]),
+        .library(name: "HTTPTesting", targets: ["HTTPTesting"]),
+    ],
+    dependencies: [
+        .package(path: "../../Core"), .package(path: "../Cryptography"), .package(path: "../FileKit"),
+        .package(path: "../LoopKit"), .package(path: "../ProcessKit"),
+    ],
+    targets: [
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CHTTPClient", dependencies: ["CCurl"]),
+        .target(
+            name: "HTTPCore",
+            dependencies: [
+                .product(name: "Core", package: "Core"), .product(name: "Cryptography", package: "Cryptography"),
+            ]),
+        .target(
+            name: "HTTPClient",
+            dependencies: [
+                "CCurl", "CHTTPClient", "HTTPCore", .product(name: "Core", package: "Core"),
+                .product(name: "Cryptography", package: "Cryptography"), .product(name: "LoopKit", package: "LoopKit"),
+            ]),
+        .target(
+            name: "HTTPServer",
+            dependencies: [
+                "CZlib", "HTTPCore", .product(name: "Core", package: "Core"),
+                .product(name: "Cryptography", package: "Cryptography"), .product(name: "LoopKit", package: "LoopKit"),
+            ]),
+        .target(
+            name: "HTTPTesting",
+            dependencies: [
+                "HTTPCore", .product(name: "Core", package: "Core"),
+                .product(name: "Cryptography", package: "Cryptography"), .product(name: "FileKit", package: "FileKit"),
+                .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
+            ]),
+        .testTarget(name: "HTTPCoreTests", dependencies: ["HTTPCore", "HTTPTesting"] + kits),
+        .testTarget(name: "HTTPClientTests", dependencies: ["HTTPCore", "HTTPClient", "HTTPTesting"] + kits),
+        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPCore", "HTTPServer", "HTTPTesting"] + kits),
+    ])
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    ]
+}

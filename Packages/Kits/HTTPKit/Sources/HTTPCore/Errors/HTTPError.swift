@@ -1,0 +1,123 @@
+public import Capabilities
+public import JSON
+
+/// Why a request, a stream of events or a WebSocket failed.
+public struct HTTPError: Failure {
+    /// The stable reason, to be compared with `==`.
+    public let kind: Kind
+    /// What happened and what to do next: "cannot connect to localhost:8080: nothing is listening there; …".
+    public let message: String
+    /// The server's answer, where there was one.
+    public var status: HTTPStatus?
+    /// How long the server asked to wait before the next try.
+    public var retryAfter: Duration?
+    /// What the server showed, when its certificate was refused.
+    public var certificate: PresentedCertificate?
+    public var cause: (any Error)?
+    /// Whether a part of the request may have reached the server, so that only what may be done twice is sent again.
+    public var mayHaveBeenSent: Bool
+    /// The host and port that the request went to, for programs.
+    public var server: String?
+
+    public init(
+        _ kind: Kind, _ message: String, status: HTTPStatus? = nil, retryAfter: Duration? = nil,
+        certificate: PresentedCertificate? = nil, mayHaveBeenSent: Bool = true, server: String? = nil,
+        cause: (any Error)? = nil
+    ) {
+        self.kind = kind
+        self.message = message
+        self.status = status
+        self.retryAfter = retryAfter
+        self.certificate = certificate
+        self.mayHaveBeenSent = mayHaveBeenSent
+        self.server = server
+        self.cause = cause
+    }
+
+    public var code: String { kind.description }
+
+    public var exit: ExitCode {
+        switch kind {
+        case .invalid, .invalidURL: .usage
+        case .certificate: .denied
+        case .status:
+            switch status?.code {
+            case 401, 403, 423: .denied
+            case 429: .unreachable
+            default: .failed
+            }
+        case .badAnswer, .tooLarge, .headTooLarge, .body: .failed
+        default: .unreachable
+        }
+    }
+
+    public var details: JSONObject {
+        var details: JSONObject = [:]
+        if let status { details["status"] = .int(status.code) }
+        if let server { details["server"] = .string(server) }
+        if let retryAfter { details["retryAfterSeconds"] = .double(retryAfter / .seconds(1)) }
+        if let certificate {
+            details["fingerprint"] = .string(
+                certificate.fingerprint.map { byte in
+                    (byte < 16 ? "0" : "") + String(byte, radix: 16)
+                }.joined())
+            details["defects"] = .array(certificate.defects.map { .string($0.description) })
+        }
+        return details
+    }
+}
+
+extension HTTPError {
+    /// A stable reason for a failure; new ones may be added.
+    public struct Kind: Hashable, Sendable, CustomStringConvertible {
+        /// The dotted form for programs: `http.refused`.
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+
+        /// The request itself cannot be sent: a header, a file, a limit.
+        public static let invalid = Kind("http.invalid-request")
+        /// The address is none.
+        public static let invalidURL = Kind("http.invalid-url")
+        /// No such name, or the name service did not answer.
+        public static let nameNotFound = Kind("http.name-not-found")
+        /// Nothing listens there.
+        public static let refused = Kind("http.refused")
+        /// No way to the host: no network, no route.
+        public static let unreachable = Kind("http.unreachable")
+        /// The connection was reset or broke.
+        public static let reset = Kind("http.reset")
+        /// The answer ended before it was complete.
+        public static let cut = Kind("http.cut")
+        /// The connection was not made in time.
+        public static let connectTimedOut = Kind("http.timed-out.connect")
+        /// The answer did not begin in time.
+        public static let firstByteTimedOut = Kind("http.timed-out.first-byte")
+        /// Nothing came for too long.
+        public static let idleTimedOut = Kind("http.timed-out.idle")
+        /// The whole answer took too long.
+        public static let totalTimedOut = Kind("http.timed-out.total")
+        /// The certificate was refused; `certificate` tells what it was.
+        public static let certificate = Kind("http.certificate")
+        /// TLS failed for another reason: no common version, a missing client certificate.
+        public static let tls = Kind("http.tls")
+        /// The proxy refused or failed.
+        public static let proxy = Kind("http.proxy")
+        /// A body, an event, a line or a message beyond the limit.
+        public static let tooLarge = Kind("http.too-large")
+        /// A head beyond the limit.
+        public static let headTooLarge = Kind("http.head-too-large")
+        /// More redirects than allowed, or one that cannot be followed.
+        public static let redirect = Kind("http.redirect")
+        /// What came is not what the protocol says.
+        public static let badAnswer = Kind("http.bad-answer")
+        /// A status that means failure, where the caller asked for success.
+        public static let status = Kind("http.status")
+        /// The body of the request could not be read.
+        public static let body = Kind("http.body")
+        /// The client was closed.
+        public static let closed = Kind("http.closed")
+    }
+}

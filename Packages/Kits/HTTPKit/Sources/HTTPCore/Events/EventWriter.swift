@@ -1,0 +1,91 @@
+/// Writes a `text/event-stream`. Each event is whole when its call returns; nothing in data, type or id can begin a line
+/// of its own. Send what it wrote with `Content-Type: text/event-stream` and `Cache-Control: no-cache`.
+public struct EventWriter: Sendable {
+    /// What has been written and not yet taken.
+    public private(set) var bytes: [UInt8] = []
+
+    public init() {}
+
+    /// Writes an event. Data of several lines goes out as several `data` lines, which a reader joins with line feeds.
+    ///
+    /// - Parameters:
+    ///   - type: Its name; without one it is a `message`.
+    ///   - id: What a reader sends as `Last-Event-ID` when it comes back. An empty one clears the id, `nil` leaves it.
+    /// - Throws: `invalid` when the type or the id has a line end, or the id a NUL.
+    public mutating func event(_ data: ArraySlice<UInt8>, type: String? = nil, id: String? = nil) throws(HTTPError) {
+        if let type, type.utf8.contains(where: { $0 == 10 || $0 == 13 }) {
+            throw HTTPError(.invalid, "an event was not sent: its type has a line end; use a name of one line")
+        }
+        if let id, id.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
+            throw HTTPError(.invalid, "an event was not sent: its id has a line end or a NUL; use an id of one line")
+        }
+        bytes.reserveCapacity(bytes.count + data.count + 16)
+        if let id { line("id: ", id) }
+        if let type, !type.isEmpty, type != ServerSentEvent.defaultType { line("event: ", type) }
+        lines("data: ", data)
+        bytes.append(10)
+    }
+
+    /// Writes an event of all of the bytes.
+    public mutating func event(_ data: [UInt8], type: String? = nil, id: String? = nil) throws(HTTPError) {
+        try event(data[...], type: type, id: id)
+    }
+
+    /// Writes an event of a text.
+    public mutating func event(_ text: String, type: String? = nil, id: String? = nil) throws(HTTPError) {
+        try event(Array(text.utf8)[...], type: type, id: id)
+    }
+
+    /// Writes a comment, which readers ignore: an empty one every 15 to 30 seconds keeps proxies from closing.
+    public mutating func comment(_ text: String = "") {
+        lines(": ", Array(text.utf8)[...])
+        bytes.append(10)
+    }
+
+    /// Tells readers how long to wait before they come back.
+    public mutating func retry(_ time: Duration) {
+        let (seconds, attoseconds) = time.components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        let milliseconds = overflow ? Int64.max : whole + attoseconds / 1_000_000_000_000_000
+        line("retry: ", String(max(0, milliseconds)))
+        bytes.append(10)
+    }
+
+    /// Hands over what has been written, and begins anew.
+    public mutating func take() -> [UInt8] {
+        var taken: [UInt8] = []
+        swap(&taken, &bytes)
+        return taken
+    }
+
+    private mutating func line(_ name: String, _ value: String) {
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(contentsOf: value.utf8)
+        bytes.append(10)
+    }
+
+    private mutating func lines(_ name: String, _ value: ArraySlice<UInt8>) {
+        unsafe value.withUnsafeBytes { value in
+            var ends = LineEnds()
+            var start = 0
+            while true {
+                let end = unsafe ends.next(in: value, from: start)
+                bytes.append(contentsOf: name.utf8)
+                unsafe bytes.append(contentsOf: value[start..<end])
+                bytes.append(10)
+                guard end < value.count else { return }
+                start = end + 1
+                if unsafe value[end] == 13, start < value.count, unsafe value[start] == 10 { start += 1 }
+            }
+        }
+    }
+}
+
+extension ServerSentEvent {
+    /// The event as it is sent, with its id if it has one. Throws `invalid` as `EventWriter.event` does.
+    public func encoded() throws(HTTPError) -> [UInt8] {
+        var writer = EventWriter()
+        try writer.event(data, type: type, id: lastEventID.isEmpty ? nil : lastEventID)
+        return writer.take()
+    }
+}

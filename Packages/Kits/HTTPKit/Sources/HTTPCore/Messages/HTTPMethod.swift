@@ -1,0 +1,26 @@
+/// What a request asks for.
+public struct HTTPMethod: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    public let rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    public static let get = HTTPMethod(rawValue: "GET")
+    public static let head = HTTPMethod(rawValue: "HEAD")
+    public static let post = HTTPMethod(rawValue: "POST")
+    public static let put = HTTPMethod(rawValue: "PUT")
+    public static let patch = HTTPMethod(rawValue: "PATCH")
+    public static let delete = HTTPMethod(rawValue: "DELETE")
+    public static let options = HTTPMethod(rawValue: "OPTIONS")
+
+    /// Whether doing it twice is the same as doing it once, by RFC 9110.
+    public var isIdempotent: Bool {
+        switch self {
+        case .get, .head, .put, .delete, .options: true
+        default: false
+        }
+    }
+
+    public var description: String { rawValue }
+}

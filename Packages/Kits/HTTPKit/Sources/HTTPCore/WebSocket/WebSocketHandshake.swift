@@ -1,0 +1,118 @@
+import Cryptography
+
+/// The request and the answer that turn an HTTP/1.1 connection into a WebSocket.
+public enum WebSocketHandshake {
+    /// A key for one request: 16 random bytes in base64.
+    public static func makeKey(using generator: inout some RandomNumberGenerator) -> String {
+        base64((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+
+    /// What a server has to answer to a key.
+    public static func accept(for key: String) -> String {
+        base64(Digest.sha1(Array(key.utf8) + Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)))
+    }
+
+    private static func base64(_ bytes: [UInt8]) -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let number = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+            for place in 0..<4 {
+                text.append(place <= group.count ? alphabet[number >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+// MARK: A client's part
+
+extension WebSocketHandshake {
+    /// The headers by which a client asks for a WebSocket. No extension is offered.
+    public static func request(key: String, subprotocols: [String] = [], origin: String? = nil) -> HTTPHeaders {
+        var headers: HTTPHeaders = [
+            "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": key, "Sec-WebSocket-Version": "13",
+        ]
+        if !subprotocols.isEmpty { headers["Sec-WebSocket-Protocol"] = subprotocols.joined(separator: ", ") }
+        if let origin { headers["Origin"] = origin }
+        return headers
+    }
+
+    /// Checks the headers of a 101 and gives the subprotocol that the server chose.
+    public static func subprotocol(
+        in answer: HTTPHeaders, key: String, offered: [String]
+    ) throws(HTTPError) -> String? {
+        guard answer.has("Upgrade", "websocket"), answer.has("Connection", "upgrade") else {
+            throw bad("it agreed to another protocol")
+        }
+        // Exactly one: a second could come from whoever stands between.
+        guard answer.all("Sec-WebSocket-Accept").map(\.trimmingSpaces) == [accept(for: key)[...]] else {
+            throw bad("it did not answer to the key, so what answered may be a cache or not know WebSocket")
+        }
+        guard answer.list("Sec-WebSocket-Extensions").isEmpty else {
+            throw bad("it uses an extension that was not offered")
+        }
+        let chosen = answer.list("Sec-WebSocket-Protocol")
+        guard chosen.count <= 1, chosen.allSatisfy({ offered.contains(String($0)) }) else {
+            throw bad("it chose the subprotocol \"\(chosen.joined(separator: ", "))\", which was not offered")
+        }
+        return chosen.first.map(String.init)
+    }
+
+    private static func bad(_ reason: String) -> HTTPError {
+        HTTPError(.badAnswer, "the server's answer does not open a WebSocket: \(reason)", status: HTTPStatus(101))
+    }
+}
+
+// MARK: A server's part
+
+extension WebSocketHandshake {
+    /// Why a request does not open a WebSocket, and what to answer.
+    public struct Refusal: Error, Sendable {
+        public let status: HTTPStatus
+        public let headers: HTTPHeaders
+        public let message: String
+    }
+
+    /// The headers of the 101 for a request over HTTP/1.1. Of the subprotocols that the client offers, the first that
+    /// `supported` has is chosen.
+    public static func answer(
+        to method: HTTPMethod, _ headers: HTTPHeaders, supported: [String] = []
+    ) throws(Refusal) -> HTTPHeaders {
+        guard method == .get, headers.has("Upgrade", "websocket"), headers.has("Connection", "upgrade") else {
+            throw Refusal(
+                status: HTTPStatus(426), headers: ["Upgrade": "websocket", "Connection": "Upgrade"],
+                message: "only a WebSocket can be opened here: ask with GET and Upgrade: websocket")
+        }
+        guard headers.all("Sec-WebSocket-Version").map(\.trimmingSpaces) == ["13"] else {
+            throw Refusal(
+                status: HTTPStatus(426), headers: ["Sec-WebSocket-Version": "13"],
+                message: "only version 13 of WebSocket is spoken here")
+        }
+        let keys = headers.all("Sec-WebSocket-Key").map(\.trimmingSpaces)
+        guard keys.count == 1, isKey(keys[0]) else {
+            throw Refusal(
+                status: .badRequest, headers: [:], message: "Sec-WebSocket-Key has to be 16 bytes in base64")
+        }
+        var answer: HTTPHeaders = [
+            "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Accept": accept(for: String(keys[0])),
+        ]
+        if let chosen = headers.list("Sec-WebSocket-Protocol").first(where: { supported.contains(String($0)) }) {
+            answer["Sec-WebSocket-Protocol"] = String(chosen)
+        }
+        return answer
+    }
+
+    private static func isKey(_ text: Substring) -> Bool {
+        guard text.utf8.count == 24, text.hasSuffix("==") else { return false }
+        return text.utf8.dropLast(2).allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+                true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+/// Reads frames and puts messages together, for one side, from bytes cut anywhere.
+///
+/// Nothing is kept of a frame that is against the rules or the limit: its header alone decides.
+public struct WebSocketReader: Sendable {
+    /// What came from the peer.
+    public enum Input: Sendable, Hashable {
+        case message(WebSocketMessage)
+        case ping([UInt8])
+        case pong([UInt8])
+        /// The last thing that comes; what is sent after it is dropped.
+        case close(WebSocketClose)
+    }
+
+    private struct Payload {
+        let isFinal: Bool
+        let opcode: WebSocketOpcode
+        let length: Int
+        var mask: WebSocketMask?
+        var left: Int
+    }
+
+    private enum State {
+        case header
+        case payload(Payload)
+        case ended
+    }
+
+    private let peer: WebSocketRole
+    private let limits: WebSocketLimits
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var state = State.header
+
+    /// The message that has begun, of which a continuation is expected.
+    private var kind: WebSocketMessage.Kind?
+    private var message: [UInt8] = []
+    private var checker = UTF8Checker()
+    private var control: [UInt8] = []
+
+    /// A reader for the side `role`, which reads what the other side sends.
+    public init(role: WebSocketRole, limits: WebSocketLimits = WebSocketLimits()) {
+        peer = role == .client ? .server : .client
+        self.limits = limits
+    }
+
+    /// Takes bytes that have come; `next` reads them.
+    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        makeRoom()
+        unsafe buffer.append(contentsOf: bytes)
+    }
+
+    /// Takes what `read` writes to at most `capacity` free bytes; it gives how many it wrote, and so does this.
+    public mutating func fill<Failure>(
+        capacity: Int, _ read: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> Int {
+        makeRoom()
+        let before = buffer.count
+        try buffer.append(addingCapacity: capacity) { (free: inout OutputSpan<UInt8>) throws(Failure) in
+            try unsafe free.withUnsafeMutableBufferPointer { (space, filled) throws(Failure) in
+                let space = UnsafeMutableRawBufferPointer(space)
+                let room = unsafe UnsafeMutableRawBufferPointer(rebasing: space.prefix(capacity))
+                filled = try unsafe max(read(room), 0)
+            }
+        }
+        return buffer.count - before
+    }
+
+    /// The next input, or nil when more bytes are needed. What is against the rules ends the reading for good.
+    public mutating func next() throws(WebSocketViolation) -> Input? {
+        do throws(WebSocketViolation) {
+            while true {
+                switch state {
+                case .ended: return nil
+                case .header: guard try readHeader() else { return nil }
+                case .payload(var payload):
+                    try readPayload(&payload)
+                    state = .payload(payload)
+                    guard payload.left == 0 else { return nil }
+                    state = .header
+                    if let input = try finish(payload) { return input }
+                }
+            }
+        } catch {
+            end()
+            throw error
+        }
+    }
+
+    /// Gives back the memory of the buffer when nothing is in it, for a connection that waits.
+    public mutating func releaseMemory() {
+        if start == buffer.count { (buffer, start) = ([], 0) }
+    }
+
+    private mutating func makeRoom() {
+        if start == buffer.count {
+            buffer.removeAll(keepingCapacity: true)
+        } else if start > 0 {
+            buffer.removeSubrange(..<start)
+        }
+        start = 0
+    }
+
+    private mutating func end() {
+        state = .ended
+        (buffer, start, message, control) = ([], 0, [], [])
+    }
+}
+
+// MARK: Frames
+
+extension WebSocketReader {
+    private mutating func readHeader() throws(WebSocketViolation) -> Bool {
+        let peer = peer
+        let found = try unsafe buffer.withUnsafeBufferPointer { (all) throws(WebSocketViolation) in
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(all)[start...])
+            return try unsafe WebSocketFrameHeader.read(rest, from: peer)
+        }
+        guard let (header, count) = found else { return false }
+        try check(header)
+        start += count
+        state = .payload(
+            Payload(
+                isFinal: header.isFinal, opcode: header.opcode, length: header.length, mask: header.mask,
+                left: header.length))
+        return true
+    }
+
+    /// Decides by the header alone, before any memory is taken for the frame.
+    private mutating func check(_ header: WebSocketFrameHeader) throws(WebSocketViolation) {
+        switch header.opcode {
+        case .close, .ping, .pong: return control.reserveCapacity(header.length)
+        case .continuation:
+            guard kind != nil else {
+                throw WebSocketViolation(.protocolError, "a frame continues a message that was not begun")
+            }
+        case .text, .binary:
+            guard kind == nil else {
+                throw WebSocketViolation(.protocolError, "a message begins within another")
+            }
+            kind = header.opcode == .text ? .text : .binary
+        }
+        guard header.length <= limits.message - message.count else {
+            throw WebSocketViolation(.tooLarge, "a message is larger than the limit of \(limits.message) bytes")
+        }
+        // Only so much on the word of the peer, and only once: reserving for every fragment would copy the message so
+        // often.
+        if message.isEmpty { message.reserveCapacity(min(header.length, 1 << 18)) }
+    }
+
+    /// Moves what is there of the payload to its place.
+    private mutating func readPayload(_ payload: inout Payload) throws(WebSocketViolation) {
+        let count = min(payload.left, buffer.count - start)
+        guard count > 0 else { return }
+        let range = start..<start + count
+        start += count
+        payload.left -= count
+        if payload.opcode.isControl {
+            Self.move(range, of: buffer, to: &control, payload.mask)
+        } else {
+            let before = message.count
+            Self.move(range, of: buffer, to: &message, payload.mask)
+            try checkText(from: before)
+        }
+        payload.mask = payload.mask?.advanced(by: count)
+    }
+
+    private static func move(
+        _ range: Range<Int>, of source: [UInt8], to target: inout [UInt8], _ mask: WebSocketMask?
+    ) {
+        let before = target.count
+        unsafe source.withUnsafeBytes { unsafe target.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[range])) }
+        guard let mask else { return }
+        unsafe target.withUnsafeMutableBytes { all in
+            unsafe mask.apply(to: UnsafeMutableRawBufferPointer(rebasing: all[before...]))
+        }
+    }
+
+    private mutating func checkText(from start: Int) throws(WebSocketViolation) {
+        guard kind == .text else { return }
+        let isValid = unsafe message.withUnsafeBytes { all in
+            unsafe checker.accept(UnsafeRawBufferPointer(rebasing: all[start...]))
+        }
+        guard isValid else { throw WebSocketViolation(.invalidData, "a text is not UTF-8") }
+    }
+}
+
+// MARK: Messages
+
+extension WebSocketReader {
+    private mutating func finish(_ payload: Payload) throws(WebSocketViolation) -> Input? {
+        switch payload.opcode {
+        case .ping: return .ping(takeControl())
+        case .pong: return .pong(takeControl())
+        case .close:
+            let close = try Self.close(takeControl())
+            end()
+            return .close(close)
+        case .continuation, .text, .binary:
+            guard payload.isFinal, let kind else { return nil }
+            guard kind == .binary || checker.isComplete else {
+                throw WebSocketViolation(.invalidData, "a text ends within a character")
+            }
+            defer { (self.kind, message) = (nil, []) }
+            return .message(WebSocketMessage(kind, message))
+        }
+    }
+
+    private mutating func takeControl() -> [UInt8] {
+        defer { control = [] }
+        return control
+    }
+
+    private static func close(_ payload: [UInt8]) throws(WebSocketViolation) -> WebSocketClose {
+        guard !payload.isEmpty else { return WebSocketClose(nil) }
+        guard payload.count > 1 else {
+            throw WebSocketViolation(.protocolError, "a close frame has half a code")
+        }
+        let code = WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
+        guard code.isValidOnWire else {
+            throw WebSocketViolation(
+                .protocolError, "a close frame has the code \(code.rawValue), which is not allowed")
+        }
+        guard let reason = String(validating: payload[2...], as: UTF8.self) else {
+            throw WebSocketViolation(.invalidData, "the reason of a close frame is not UTF-8")
+        }
+        return WebSocketClose(code, reason)
+    }
+}
