@@ -1,0 +1,54 @@
+// What Swift cannot reach in libcurl: variadic functions by the type of their argument, a union, and two macros.
+//
+// Swift imports this module alone and finds all of libcurl in it; CCurl only names the library to link.
+#pragma once
+
+#include <curl/curl.h>
+
+#pragma clang assume_nonnull begin
+
+// curl_easy_setopt by type. curl copies strings and keeps lists.
+CURLcode httpclient_set_long(CURL *easy, CURLoption option, long value);
+CURLcode httpclient_set_offset(CURL *easy, CURLoption option, curl_off_t value);
+CURLcode httpclient_set_string(CURL *easy, CURLoption option, const char *_Nullable value);
+CURLcode httpclient_set_pointer(CURL *easy, CURLoption option, const void *_Nullable value);
+CURLcode httpclient_set_list(CURL *easy, CURLoption option, struct curl_slist *_Nullable value);
+// curl copies the bytes.
+CURLcode httpclient_set_blob(CURL *easy, CURLoption option, const void *bytes, size_t count);
+
+// The callbacks, each with the context that it gets. The types are those of libcurl.
+CURLcode httpclient_set_write(CURL *easy, curl_write_callback _Nullable callback, void *_Nullable context);
+CURLcode httpclient_set_header(CURL *easy, curl_write_callback _Nullable callback, void *_Nullable context);
+CURLcode httpclient_set_read(CURL *easy, curl_read_callback _Nullable callback, void *_Nullable context);
+CURLcode httpclient_set_seek(CURL *easy, curl_seek_callback _Nullable callback, void *_Nullable context);
+CURLcode httpclient_set_prerequest(CURL *easy, curl_prereq_callback _Nullable callback, void *_Nullable context);
+CURLcode httpclient_set_tls(CURL *easy, curl_ssl_ctx_callback _Nullable callback, void *_Nullable context);
+
+// curl_easy_getinfo by type; 0 or null when curl does not know.
+long httpclient_get_long(CURL *easy, CURLINFO info);
+curl_off_t httpclient_get_offset(CURL *easy, CURLINFO info);
+const char *_Nullable httpclient_get_string(CURL *easy, CURLINFO info);
+void *_Nullable httpclient_get_pointer(CURL *easy, CURLINFO info);
+// A socket is 4 bytes, which a long would leave half undefined. -1 when there is none.
+int httpclient_get_socket(CURL *easy, CURLINFO info);
+
+CURLMcode httpclient_multi_set_long(CURLM *multi, CURLMoption option, long value);
+
+// Takes the next finished transfer from the multi handle; 0 when there is none.
+int httpclient_next_finished(CURLM *multi, CURL *_Nullable *_Nonnull easy, CURLcode *result);
+
+// Whether the TLS context is that of a proxy, told by the greatest version: only that of a proxy is set explicitly.
+int httpclient_tls_is_proxy(void *context);
+
+// Whether a server said farewell (close_notify) on a TLS connection before it ended it. libcurl 7.88 takes any end for
+// the end of the answer, so that who can cut connections could shorten answers that have no length.
+struct httpclient_farewell;
+
+// Begins to listen on all connections of the TLS context. 0 when no memory is left.
+int httpclient_farewell_watch(void *context);
+// What listens on the connection of the transfer, to be called while it runs, and released afterwards.
+struct httpclient_farewell *_Nullable httpclient_farewell_of(CURL *easy);
+int httpclient_farewell_was_heard(struct httpclient_farewell *farewell);
+void httpclient_farewell_release(struct httpclient_farewell *farewell);
+
+#pragma clang assume_nonnull end

@@ -1,0 +1,114 @@
+import CHTTPClient
+import Capabilities
+public import HTTPCore
+
+/// An address that begins with `http` or `https`, read by the same rules by which libcurl connects to it.
+///
+/// It has no user and no password: credentials are headers, and an address is shown to people and written to traces.
+public struct HTTPURL: Sendable, Hashable {
+    /// How the server is spoken to.
+    public enum Scheme: String, Sendable, Hashable {
+        case http, https
+
+        /// Where a server listens when its address names no port.
+        public var defaultPort: Int { self == .https ? 443 : 80 }
+    }
+
+    public let scheme: Scheme
+    /// The name or address in lower case, an IPv6 address without brackets.
+    public let host: String
+    /// The port that is named, or that of the scheme.
+    public let port: Int
+    /// At least `/`, percent-encoded.
+    public let path: String
+    /// What follows the question mark, percent-encoded.
+    public let query: String?
+    /// The whole address in its normal form, without fragment.
+    public let text: String
+
+    /// Reads an address; without a scheme it is one of `scheme`, or refused where there is none.
+    public init(_ text: String, assuming scheme: Scheme? = nil) throws(HTTPError) {
+        let parts = URLParts()
+        let beginning = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        if text[beginning.endIndex...].hasPrefix("://") {
+            guard Scheme(rawValue: beginning.lowercased()) != nil else {
+                throw .invalidURL(text, "only http:// and https:// are spoken here")
+            }
+            try parts.set(text, naming: text)
+        } else {
+            guard let scheme else { throw .invalidURL(text, "it begins neither with http:// nor with https://") }
+            try parts.set("\(scheme.rawValue)://\(text)", naming: text)
+        }
+        try self.init(parts, naming: text)
+    }
+
+    /// The address that a reference means when it stands at this one: `../v2/models`, `?page=2`, `//other/`, or a whole
+    /// one.
+    public func resolving(_ reference: String) throws(HTTPError) -> HTTPURL {
+        // libcurl would forget the query.
+        if reference.isEmpty || reference.hasPrefix("#") { return self }
+        let parts = URLParts()
+        try parts.set(text, naming: text)
+        try parts.set(reference, naming: reference)
+        return try HTTPURL(parts, naming: reference)
+    }
+
+    /// The host as it stands in an address, with brackets around an IPv6 address.
+    public var bracketedHost: String { host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host }
+
+    /// The host as a certificate names it: the zone of a link-local address means something on this machine only.
+    var hostWithoutZone: String { host.split(separator: "%", maxSplits: 1).first.map(String.init) ?? host }
+
+    /// Host and port, as messages name a server.
+    public var server: String { "\(bracketedHost):\(port)" }
+
+    /// What two addresses share when the same server answers both: what one may see, the other may see too.
+    public func isSameOrigin(as other: HTTPURL) -> Bool {
+        scheme == other.scheme && host == other.host && port == other.port
+    }
+
+    private init(_ parts: borrowing URLParts, naming shown: String) throws(HTTPError) {
+        guard let scheme = parts.get(CURLUPART_SCHEME).flatMap({ Scheme(rawValue: $0.lowercased()) }) else {
+            throw .invalidURL(shown, "only http:// and https:// are spoken here")
+        }
+        guard let name = parts.get(CURLUPART_HOST), !name.isEmpty else {
+            throw .invalidURL(shown, "it names no host, or one that cannot be a name")
+        }
+        // libcurl reads such names in the encoding of the process's locale, which a program without one does not have.
+        guard name.utf8.allSatisfy({ $0 < 128 }) else {
+            throw .invalidURL(shown, "write the host in its ASCII form, which begins with xn--")
+        }
+        guard let port = parts.get(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT).flatMap(Int.init), port > 0 else {
+            throw .invalidURL(shown, "its port is none")
+        }
+        parts.clear(CURLUPART_FRAGMENT)
+        let host = name.lowercased()
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        // Setting the host again would lose the zone of a link-local address, so only a name is put in its ASCII form.
+        if !isBracketed { parts.set(CURLUPART_HOST, to: host) }
+        guard let text = parts.get(CURLUPART_URL, flags: CURLU_NO_DEFAULT_PORT) else {
+            throw .invalidURL(shown, "it cannot be put together again")
+        }
+        self.scheme = scheme
+        let zone = parts.get(CURLUPART_ZONEID).map { "%\($0)" } ?? ""
+        self.host = isBracketed ? String(host.dropFirst().dropLast()) + zone : host
+        self.port = port
+        path = parts.get(CURLUPART_PATH) ?? "/"
+        query = parts.get(CURLUPART_QUERY)
+        self.text = text
+    }
+}
+
+extension HTTPURL: CustomStringConvertible {
+    public var description: String { text }
+}
+
+extension HTTPError {
+    static func invalidURL(_ text: String, _ reason: String) -> HTTPError {
+        // What stands before an @ may be a password, and a mistyped address may be anything: little of it is shown.
+        // Nor is a query, which often has a key or a signature in it.
+        let start = PlainText.escape(String(text.prefix { $0 != "?" && $0 != "#" }.prefix(200)))
+        let shown = text.utf8.contains(UInt8(ascii: "@")) ? "the address" : "\u{201C}\(start)\u{201D}"
+        return HTTPError(.invalidURL, "\(shown) cannot be used: \(reason)", mayHaveBeenSent: false)
+    }
+}

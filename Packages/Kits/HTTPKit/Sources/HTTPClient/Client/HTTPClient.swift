@@ -1,0 +1,101 @@
+public import Capabilities
+import HTTPCore
+import Synchronization
+
+/// Sends requests over one pool of connections, whose servers are all judged by the same trust.
+///
+///     let client = HTTPClient()
+///     let answer = try await client.send(HTTPRequest(.get, HTTPURL("https://lab.example/v1/models")))
+///     print(try answer.requireSuccess().text)
+///     await client.close()
+///
+/// Requests run side by side. Cancelling the task of one, or letting go of its answer, ends that one only. A client
+/// that nobody holds any more finishes what runs and ends its thread by itself.
+public final class HTTPClient: Sendable {
+    let configuration: Configuration
+    private let pools: Mutex<Pools>
+
+    private struct Pools {
+        /// Nil when the client was closed.
+        var current: Engine?
+        /// Those of an earlier trust in which something may still run.
+        var retired: [Engine] = []
+    }
+
+    /// A client without connection and thread; the first request makes both.
+    public init(_ configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+        pools = Mutex(Pools(current: Self.makeEngine(configuration)))
+    }
+
+    deinit {
+        pools.withLock { $0.current }?.retire()
+    }
+
+    /// Makes every later request ask for trust anew: no connection from before is used again. To be called when a pin
+    /// or anything else that the judge looks at has changed. What runs goes on.
+    public func trustChanged() {
+        let old = pools.withLock { [configuration] pools -> Engine? in
+            guard let old = pools.current else { return nil }
+            pools.current = Self.makeEngine(configuration)
+            pools.retired.removeAll(where: \.hasEnded)
+            pools.retired.append(old)
+            return old
+        }
+        old?.retire()
+    }
+
+    /// Ends every request that runs with an error, and returns when the thread and the connections are gone.
+    public func close() async {
+        let all = pools.withLock { pools in
+            defer { pools = Pools() }
+            return pools.retired + [pools.current].compactMap(\.self)
+        }
+        for pool in all { await pool.close() }
+    }
+
+    /// Hands one try to the pool.
+    func start(_ plan: TransferPlan) throws(HTTPError) -> Transfer {
+        while true {
+            guard let engine = pools.withLock({ $0.current }) else {
+                throw HTTPError(
+                    .closed, "the client was closed before the request was sent", mayHaveBeenSent: false,
+                    server: plan.url.server)
+            }
+            if let transfer = try engine.start(plan) { return transfer }
+            // The pool was retired between the two lines, and its successor is there; but one whose thread could not
+            // be started has none yet.
+            pools.withLock { [configuration] pools in
+                if pools.current === engine { pools.current = Self.makeEngine(configuration) }
+            }
+        }
+    }
+
+    private static func makeEngine(_ configuration: Configuration) -> Engine {
+        Engine(
+            setup: ConnectionSetup(trust: configuration.trust, proxies: configuration.proxies),
+            userAgent: configuration.userAgent)
+    }
+}
+
+extension HTTPClient {
+    /// What all requests of a client have in common.
+    public struct Configuration: Sendable {
+        public var trust = TrustDomain.system
+        public var proxies = ProxySettings.none
+        public var userAgent = "martlet"
+        /// Takes a span for each request.
+        public var tracer = Tracer(sinks: [], now: Timestamp.system)
+        /// The feature in whose name the requests are traced.
+        public var feature = "http"
+        /// Whether servers are told which trace a request belongs to. Only for servers of one's own: to others it says
+        /// which requests come from the same person.
+        public var sendsTraceparent = false
+        /// On which waits between tries are waited.
+        public var clock: any Clock<Duration> & Sendable = ContinuousClock()
+        /// The time of day, to which a server's `Retry-After` may refer.
+        public var now: @Sendable () -> Timestamp = Timestamp.system
+
+        public init() {}
+    }
+}

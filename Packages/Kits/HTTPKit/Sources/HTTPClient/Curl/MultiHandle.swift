@@ -1,0 +1,75 @@
+import CHTTPClient
+import HTTPCore
+
+/// Owns libcurl's multi handle, which is one pool of connections; all of it belongs to the thread that made it, but for
+/// the waker.
+@safe struct MultiHandle: ~Copyable {
+    private let raw: UnsafeMutableRawPointer
+
+    init() throws(HTTPError) {
+        guard CurlLibrary.isReady, let raw = unsafe curl_multi_init() else {
+            throw HTTPError(.invalid, "libcurl could not be started: no memory is left", mayHaveBeenSent: false)
+        }
+        // libcurl does without what wakes it when descriptors are short at this moment; then no command would reach it.
+        guard unsafe curl_multi_wakeup(raw) == CURLM_OK else {
+            _ = unsafe curl_multi_cleanup(raw)
+            throw HTTPError(
+                .invalid, "libcurl could not be started: too many files are open", mayHaveBeenSent: false)
+        }
+        unsafe self.raw = unsafe raw
+        _ = unsafe httpclient_multi_set_long(raw, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+    }
+
+    deinit {
+        _ = unsafe curl_multi_cleanup(raw)
+    }
+
+    var waker: Waker { unsafe Waker(raw: raw) }
+
+    borrowing func add(_ easy: EasyHandle) -> CURLMcode { unsafe curl_multi_add_handle(raw, easy.raw) }
+
+    /// Ends the transfer, if it runs; its connection is kept when nothing of an answer is left on it.
+    borrowing func remove(_ easy: EasyHandle) {
+        _ = unsafe curl_multi_remove_handle(raw, easy.raw)
+    }
+
+    /// Does what can be done without waiting.
+    borrowing func perform() {
+        var running: Int32 = 0
+        _ = unsafe curl_multi_perform(raw, &running)
+    }
+
+    /// Waits until there is something to do; the number of sockets that are ready.
+    borrowing func poll(milliseconds: Int32) -> Int32 {
+        var ready: Int32 = 0
+        _ = unsafe curl_multi_poll(raw, nil, 0, milliseconds, &ready)
+        return ready
+    }
+
+    /// The next transfer that has ended, as what was given with `CURLOPT_PRIVATE`.
+    borrowing func nextFinished() -> (context: UnsafeMutableRawPointer, code: CURLcode)? {
+        var easy: UnsafeMutableRawPointer?
+        var code = CURLE_OK
+        while unsafe httpclient_next_finished(raw, &easy, &code) == 1 {
+            if let easy = unsafe easy, let context = unsafe httpclient_get_pointer(easy, CURLINFO_PRIVATE) {
+                return unsafe (context, code)
+            }
+        }
+        return nil
+    }
+
+    /// Ends the wait of the thread that owns the handle, from any thread.
+    @safe struct Waker: @unchecked Sendable {
+        // Safe to share: libcurl documents curl_multi_wakeup as callable from any thread. Who holds a waker takes care
+        // that the multi handle still is there.
+        private let raw: UnsafeMutableRawPointer
+
+        fileprivate init(raw: UnsafeMutableRawPointer) {
+            unsafe self.raw = unsafe raw
+        }
+
+        func wake() {
+            _ = unsafe curl_multi_wakeup(raw)
+        }
+    }
+}

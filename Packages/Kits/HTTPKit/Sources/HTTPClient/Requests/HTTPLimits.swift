@@ -1,0 +1,23 @@
+/// How long is waited and how much is taken. Every limit is named in the error of a request that exceeds it.
+public struct HTTPLimits: Sendable, Hashable {
+    /// Until the connection is made: name, TCP, proxy and TLS.
+    public var connect: Duration = .seconds(10)
+    /// From the end of the request to the beginning of the answer; nil is 30 s for local servers, 120 s for others.
+    public var firstByte: Duration?
+    /// Without a byte coming or going; time in which the caller holds the stream up does not count. Nil is no limit.
+    public var idle: Duration? = .seconds(120)
+    /// For one try at a whole answer; nil is 30 s for local servers, 120 s for others. Streams and downloads have a
+    /// total limit only when one is given.
+    public var total: Duration?
+    /// Bytes of all header lines together.
+    public var head = 256 << 10
+    /// Bytes of a whole answer, counted after it was decompressed.
+    public var body = 64 << 20
+    /// Bytes of a stream that wait for their reader before the server is made to wait, from 16 to 512 KiB. As many may
+    /// have been read from the system besides.
+    public var buffer = 128 << 10
+
+    public init() {}
+
+    var readSize: Int { min(max(buffer, 16 << 10), 512 << 10) }
+}

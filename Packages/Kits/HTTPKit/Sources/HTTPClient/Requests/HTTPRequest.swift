@@ -1,0 +1,51 @@
+public import HTTPCore
+
+/// What is sent to a server, and within which limits the answer is waited for.
+public struct HTTPRequest: Sendable {
+    public var method: HTTPMethod
+    public var url: HTTPURL
+    public var headers: HTTPHeaders
+    public var body: HTTPBody
+    public var limits = HTTPLimits()
+    public var redirects = RedirectPolicy.follow
+    public var retry = RetryPolicy.standard
+    /// Sent as `Idempotency-Key`. A server that knows it does the request once however often it comes, so a request
+    /// with it is sent again where one without is not.
+    public var idempotencyKey: String?
+    /// The socket of a server on this machine; host and port then only stand in the request.
+    public var unixSocket: String?
+    public var version = HTTPVersionChoice.automatic
+    /// Whether the server may compress the answer, which arrives here as it was before. Without a choice it may for
+    /// whole answers, and may not for streams and downloads: a compressed stream can be late, and it is read in
+    /// smaller pieces, because a few bytes of it can become a thousand times as many.
+    public var acceptsCompressed: Bool?
+    /// Called on the client's own thread after bytes came or went; it must not wait.
+    public var onProgress: (@Sendable (HTTPProgress) -> Void)?
+
+    public init(_ method: HTTPMethod, _ url: HTTPURL, headers: HTTPHeaders = [:], body: HTTPBody = .none) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Whether sending it twice does no more than sending it once.
+    var mayRepeat: Bool { method.isIdempotent || idempotencyKey != nil }
+}
+
+/// How many bytes of the bodies have gone and come.
+public struct HTTPProgress: Sendable, Hashable {
+    public var sent: Int
+    /// Nil when the length of the body is not known.
+    public var toSend: Int?
+    public var received: Int
+    /// Nil when the server did not say how long its answer is.
+    public var toReceive: Int?
+}
+
+/// Which version of the protocol is spoken.
+public enum HTTPVersionChoice: Sendable, Hashable {
+    /// HTTP/2 where the server offers it in the handshake, else HTTP/1.1.
+    case automatic
+    case http1
+}

@@ -1,0 +1,78 @@
+import HTTPCore
+
+/// What is done when a server says that something is elsewhere.
+public struct RedirectPolicy: Sendable, Hashable {
+    /// How many are followed one after the other; the next is an error. Zero gives the redirect itself to the caller.
+    public var most: Int
+    /// Whether one from https to http is followed, which lets everybody on the way read along.
+    public var mayLoseTLS: Bool
+
+    public init(most: Int, mayLoseTLS: Bool = false) {
+        self.most = most
+        self.mayLoseTLS = mayLoseTLS
+    }
+
+    public static let follow = RedirectPolicy(most: 10)
+    public static let none = RedirectPolicy(most: 0)
+
+    /// The request that an answer leads to, or nil when the answer is for the caller.
+    ///
+    /// `followed` redirects came before this one.
+    func next(
+        after request: HTTPRequest, status: HTTPStatus, headers: HTTPHeaders, followed: Int
+    ) throws(HTTPError) -> HTTPRequest? {
+        guard most > 0, status.isRedirect, let location = headers["Location"] else { return nil }
+        func refusal(_ reason: String, _ cause: HTTPError? = nil) -> HTTPError {
+            HTTPError(
+                .redirect, "\(request.url.server) redirects, and that is not followed: \(reason)", status: status,
+                server: request.url.server, cause: cause)
+        }
+        guard followed < most else { throw refusal("there were \(most) redirects already") }
+        let url: HTTPURL
+        do {
+            url = try request.url.resolving(location)
+        } catch {
+            throw refusal("where it leads to is no address for this client", error)
+        }
+        if request.url.scheme == .https, url.scheme == .http, !mayLoseTLS {
+            throw refusal("it leads from https to http, where everybody on the way could read along")
+        }
+        var next = request
+        next.url = url
+        if Self.becomesGet(status, request.method) {
+            next.method = .get
+            next.body = .none
+            for name in ["Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Range"] {
+                next.headers.remove(name)
+            }
+        } else if !request.body.canBeSentAgain {
+            throw refusal("the body is a stream, which can be sent only once; send it to \(url.server) directly")
+        }
+        if !url.isSameOrigin(as: request.url) {
+            guard request.unixSocket == nil else { throw refusal("it leads from a socket of this machine elsewhere") }
+            // What may be a credential has too many names to list, so what is none is listed.
+            for (name, _) in request.headers where !Self.isForEverybody(name) { next.headers.remove(name) }
+            next.idempotencyKey = nil
+        }
+        return next
+    }
+
+    private static func isForEverybody(_ name: String) -> Bool {
+        harmless.contains { HTTPHeaders.isSame($0, name) }
+    }
+
+    private static let harmless = [
+        "Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Cache-Control", "Content-Encoding",
+        "Content-Language", "Content-Type", "If-Match", "If-Modified-Since", "If-None-Match", "If-Range",
+        "If-Unmodified-Since", "Pragma", "Prefer", "Range", "User-Agent",
+    ]
+
+    /// RFC 9110 lets 303 always become a GET, and 301 and 302 a POST only, as every browser does.
+    private static func becomesGet(_ status: HTTPStatus, _ method: HTTPMethod) -> Bool {
+        switch status.code {
+        case 303: method != .get && method != .head
+        case 301, 302: method == .post
+        default: false
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import CHTTPClient
+import Capabilities
+import Cryptography
+import HTTPCore
+
+/// How a connection is made: what requests and WebSockets have in common.
+struct ConnectionSetup: Sendable {
+    var trust: TrustDomain
+    var proxies: ProxySettings
+
+    /// Sets everything that decides where a handle connects to, through what, and whom it believes there.
+    ///
+    /// What judges the server of an https address is returned: it must live until the connection is made, and knows
+    /// afterwards what the server showed.
+    func configure(
+        _ easy: EasyHandle, url: HTTPURL, unixSocket: String? = nil, connect: Duration
+    ) throws(HTTPError) -> ServerVerification? {
+        easy.collectErrorWords()
+        easy.set(CURLOPT_NOSIGNAL, 1)
+        // A name service that does not answer must not hold up the thread when its request is given up.
+        easy.set(CURLOPT_QUICK_EXIT, 1)
+        easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
+        easy.set(CURLOPT_FOLLOWLOCATION, 0)
+        easy.set(CURLOPT_URL, url.text)
+        easy.set(CURLOPT_CONNECTTIMEOUT_MS, min(max(connect.milliseconds, 1), 1 << 30))
+        if let unixSocket {
+            guard unixSocket.utf8.count < 108, !unixSocket.utf8.contains(0),
+                easy.set(CURLOPT_UNIX_SOCKET_PATH, unixSocket)
+            else {
+                throw HTTPError(
+                    .invalid, "the path of a socket has at most 107 bytes, none of them zero: give a shorter one",
+                    mayHaveBeenSent: false)
+            }
+        }
+        // An empty text and not none, because libcurl would look at the process's variables instead.
+        let proxy = unixSocket == nil ? proxies.proxy(for: url) ?? "" : ""
+        guard proxy.isEmpty || ProxySettings.isUsable(proxy) else {
+            throw HTTPError(
+                .proxy,
+                "the proxy for \(url.server) cannot be used: its address is malformed, or its scheme is none of "
+                    + "http, https, socks4a, socks5 and socks5h", mayHaveBeenSent: false, server: url.server)
+        }
+        easy.set(CURLOPT_PROXY, proxy)
+        easy.set(CURLOPT_NOPROXY, proxies.except ?? "")
+        if !proxy.isEmpty { easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) }
+        guard url.scheme == .https || !proxy.isEmpty else { return nil }
+        try configureTLS(easy)
+        guard url.scheme == .https else { return nil }
+        let verification = ServerVerification(host: url.hostWithoutZone, port: url.port, judge: trust.judge)
+        let context = unsafe Unmanaged.passUnretained(verification).toOpaque()
+        _ = unsafe httpclient_set_tls(easy.raw, Self.installVerification, context)
+        return verification
+    }
+
+    private func configureTLS(_ easy: EasyHandle) throws(HTTPError) {
+        easy.set(CURLOPT_SSL_VERIFYPEER, 1)
+        // The host is checked by our own verification, which knows what was pinned; libcurl would refuse a pinned
+        // certificate with another name after ours had accepted it.
+        easy.set(CURLOPT_SSL_VERIFYHOST, 0)
+        // With a session from before, a server shows no certificate and nobody is asked.
+        easy.set(CURLOPT_SSL_SESSIONID_CACHE, 0)
+        easy.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        // A proxy is judged by libcurl alone. That its greatest version is named is how its handshake is told apart.
+        easy.set(CURLOPT_PROXY_SSL_VERIFYPEER, 1)
+        easy.set(CURLOPT_PROXY_SSL_VERIFYHOST, 2)
+        easy.set(
+            CURLOPT_PROXY_SSLVERSION,
+            CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_3)
+        switch trust.authorities {
+        case .system: break
+        case .file(let path):
+            easy.set(CURLOPT_CAINFO, path)
+            easy.set(CURLOPT_CAPATH, nil)
+        case .bytes(let bytes):
+            easy.set(CURLOPT_CAPATH, nil)
+            guard easy.set(CURLOPT_CAINFO_BLOB, blob: bytes) else {
+                throw HTTPError(.invalid, "the list of trusted authorities is empty", mayHaveBeenSent: false)
+            }
+        }
+        if let identity = trust.identity {
+            easy.set(CURLOPT_SSLCERT, identity.certificate)
+            easy.set(CURLOPT_SSLKEY, identity.key)
+            identity.passphrase?.withText { _ = easy.set(CURLOPT_KEYPASSWD, $0) }
+        }
+    }
+
+    /// Called by libcurl for each new TLS context. It stands in a static member, because a closure that is formed in
+    /// isolated code would trap on libcurl's thread.
+    private static let installVerification: curl_ssl_ctx_callback = { _, context, verification in
+        guard let context = unsafe context, let verification = unsafe verification else {
+            return CURLE_SSL_CONNECT_ERROR
+        }
+        guard unsafe httpclient_tls_is_proxy(context) == 0 else { return CURLE_OK }
+        let judge = unsafe Unmanaged<ServerVerification>.fromOpaque(verification).takeUnretainedValue()
+        do {
+            try unsafe judge.install(on: context)
+            return unsafe httpclient_farewell_watch(context) == 1 ? CURLE_OK : CURLE_OUT_OF_MEMORY
+        } catch {
+            return CURLE_SSL_CONNECT_ERROR
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import HTTPCore
+import LoopKit
+
+/// Opens WebSockets. What is made by one of these shares whom it trusts, its proxies, and one thread.
+///
+///     let client = WebSocketClient()
+///     let socket = try await client.connect(WebSocketRequest("ws://localhost:8000/events"))
+///     try await socket.send("hello")
+///     for try await message in socket.messages { print(message.text ?? "") }
+public final class WebSocketClient: Sendable {
+    private let setup: ConnectionSetup
+    private let loop = EventLoop()
+
+    public init(trust: TrustDomain = .system, proxies: ProxySettings = .none) {
+        setup = ConnectionSetup(trust: trust, proxies: proxies)
+    }
+
+    /// Opens a WebSocket. Throws `HTTPError`; one for an answer other than 101 has its status and words. A cancelled
+    /// task ends it at once.
+    public func connect(_ request: WebSocketRequest) async throws -> WebSocket {
+        try await WebSocketOpening(request, setup, loop).open()
+    }
+}

@@ -1,0 +1,108 @@
+/// Decides when a connection is made, tested, dropped and made again. It has no clock and no connection: times are
+/// given in, and what is to be done comes out.
+public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instant.Duration == Duration {
+    public typealias State = ConnectionState<Instant>
+
+    /// What has happened.
+    public enum Event: Sendable, Hashable {
+        /// Somebody wants the connection.
+        case start
+        /// The attempt succeeded.
+        case connected
+        /// The attempt failed, or the connection was lost.
+        case failed
+        /// Anything came from the server: each message is a sign of life.
+        case received
+        /// The network is another one, or the machine slept: what was connected is not any more.
+        case networkChanged
+        /// Time has passed; `nextTick` says when this is due.
+        case tick
+        /// Nobody wants the connection any more.
+        case stop
+    }
+
+    /// What is to be done, in this order.
+    public enum Action: Sendable, Hashable {
+        /// Drop the connection or the attempt that there is.
+        case drop
+        case connect
+        case ping
+        case changed(State)
+    }
+
+    public private(set) var state = State.disconnected
+    private let policy: ConnectionPolicy
+    /// Failures in a row: a connection on which nothing ever came has not ended the row.
+    private var failures = 0
+    private var lastSign: Instant?
+    private var lastPing: Instant?
+
+    public init(policy: ConnectionPolicy = ConnectionPolicy()) {
+        self.policy = policy
+    }
+
+    /// When the next tick is due; nil when nothing but an event goes on.
+    public var nextTick: Instant? {
+        switch state {
+        case .disconnected, .connecting: return nil
+        case .reconnecting(_, let time): return time
+        case .connected:
+            guard let lastSign, let lastPing else { return nil }
+            return min(lastSign.advanced(by: policy.silence), lastPing.advanced(by: policy.ping))
+        }
+    }
+
+    /// Takes an event that happened at `now`.
+    public mutating func handle(_ event: Event, at now: Instant) -> [Action] {
+        switch (event, state) {
+        case (.start, .disconnected):
+            failures = 0
+            return connect()
+        case (.connected, .connecting):
+            (lastSign, lastPing) = (now, now)
+            return change(to: .connected)
+        case (.failed, .connecting): return retry(at: now)
+        case (.failed, .connected): return retry(at: now)
+        case (.received, .connected):
+            // Also when two events cross on their way and time seems to go back.
+            lastSign = max(lastSign ?? now, now)
+            failures = 0
+            return []
+        case (.tick, .reconnecting(_, let time)) where time <= now: return connect()
+        case (.tick, .connected): return look(at: now)
+        case (.networkChanged, .connecting), (.networkChanged, .connected):
+            failures = 0
+            return [.drop] + connect()
+        case (.networkChanged, .reconnecting):
+            failures = 0
+            return connect()
+        case (.stop, .connecting), (.stop, .connected): return [.drop] + change(to: .disconnected)
+        case (.stop, .reconnecting): return change(to: .disconnected)
+        default: return []
+        }
+    }
+
+    private mutating func look(at now: Instant) -> [Action] {
+        guard let lastSign, let lastPing else { return [] }
+        if lastSign.advanced(by: policy.silence) <= now { return [.drop] + retry(at: now) }
+        guard lastPing.advanced(by: policy.ping) <= now else { return [] }
+        self.lastPing = now
+        return [.ping]
+    }
+
+    private mutating func retry(at now: Instant) -> [Action] {
+        failures += 1
+        guard let wait = policy.wait(after: failures) else { return change(to: .disconnected) }
+        return change(to: .reconnecting(attempt: failures, at: now.advanced(by: wait)))
+    }
+
+    private mutating func connect() -> [Action] {
+        [.connect] + change(to: .connecting)
+    }
+
+    private mutating func change(to new: State) -> [Action] {
+        let isNew = state != new
+        state = new
+        return isNew ? [.changed(new)] : []
+    }
+}
