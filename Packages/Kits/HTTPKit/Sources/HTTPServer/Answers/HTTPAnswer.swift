@@ -1,0 +1,118 @@
+public import Capabilities
+public import HTTPCore
+import JSON
+
+/// What a handler answers.
+///
+/// ```swift
+/// .json(model)                                        // 200, application/json
+/// .text("not ready", status: .serviceUnavailable)
+/// .file("/srv/model.gguf")                            // with ranges, ETag and Last-Modified
+/// .stream("text/plain") { body in try await body.write("…") }
+/// .events { events in try await events.send(ServerSentEvent(data: "…")) }
+/// ```
+public struct HTTPAnswer: Sendable {
+    public var status: HTTPStatus
+    /// What is sent besides the lines that frame the body, which the server adds itself.
+    public var headers: HTTPHeaders
+    var content: Content
+
+    enum Content: Sendable {
+        case none
+        case bytes([UInt8])
+        case file(String)
+        case stream(length: Int?, @Sendable (BodyWriter) async throws -> Void)
+        case events(@Sendable (EventStreamWriter) async throws -> Void)
+        case webSocket([String], WebSocketLimits, @Sendable (ServerWebSocket) async throws -> Void)
+    }
+
+    init(_ status: HTTPStatus, type: String? = nil, _ content: Content) {
+        self.status = status
+        self.content = content
+        headers = HTTPHeaders()
+        if let type { headers.append("Content-Type", type) }
+    }
+
+    /// Only a status, such as 204.
+    public static func empty(_ status: HTTPStatus = .noContent) -> HTTPAnswer {
+        HTTPAnswer(status, .none)
+    }
+
+    /// A value as JSON.
+    public static func json(_ value: some OutputValue, status: HTTPStatus = .ok) -> HTTPAnswer {
+        var bytes: [UInt8] = []
+        value.json.write(into: &bytes)
+        return HTTPAnswer(status, type: "application/json", .bytes(bytes))
+    }
+
+    /// Text in UTF-8.
+    public static func text(_ text: String, status: HTTPStatus = .ok) -> HTTPAnswer {
+        HTTPAnswer(status, type: "text/plain; charset=utf-8", .bytes(Array(text.utf8)))
+    }
+
+    /// Bytes of some type. With an `etag`, clients may ask for ranges of them and whether theirs are still right.
+    public static func bytes(_ bytes: [UInt8], type: String, status: HTTPStatus = .ok, etag: String? = nil)
+        -> HTTPAnswer
+    {
+        var answer = HTTPAnswer(status, type: type, .bytes(bytes))
+        answer.headers["ETag"] = etag
+        return answer
+    }
+
+    /// A regular file, read while it is sent; one that does not exist is answered with 404.
+    public static func file(_ path: String, type: String? = nil) -> HTTPAnswer {
+        HTTPAnswer(.ok, type: type ?? MediaType.ofFile(path), .file(path))
+    }
+
+    /// A body that is made while it is sent. `write` waits while the client does not read. A length that is known
+    /// lets the client see how far it is; then exactly so many bytes must be written.
+    ///
+    /// The task is cancelled when the client goes away. An error after the first byte ends the connection, so that
+    /// the client knows that something is missing.
+    public static func stream(
+        _ type: String, length: Int? = nil, status: HTTPStatus = .ok,
+        _ body: @escaping @Sendable (BodyWriter) async throws -> Void
+    ) -> HTTPAnswer {
+        HTTPAnswer(status, type: type, .stream(length: length, body))
+    }
+
+    /// A stream of server-sent events, which lasts until `body` returns or the client goes away.
+    public static func events(_ body: @escaping @Sendable (EventStreamWriter) async throws -> Void) -> HTTPAnswer {
+        var answer = HTTPAnswer(.ok, type: "text/event-stream", .events(body))
+        answer.headers.append("Cache-Control", "no-cache")
+        // Proxies such as nginx collect an answer otherwise.
+        answer.headers.append("X-Accel-Buffering", "no")
+        return answer
+    }
+
+    /// Sends the client elsewhere.
+    public static func redirect(to location: String, status: HTTPStatus = HTTPStatus(303)) -> HTTPAnswer {
+        HTTPAnswer(status, .none).header("Location", location)
+    }
+
+    /// The same answer with one more header line.
+    public func header(_ name: String, _ value: String) -> HTTPAnswer {
+        var copy = self
+        copy.headers.append(name, value)
+        return copy
+    }
+}
+
+/// The type of a file by its name.
+enum MediaType {
+    static func ofFile(_ path: String) -> String {
+        let name = path.split(separator: "/").last ?? ""
+        guard let dot = name.lastIndex(of: ".") else { return fallback }
+        return types[name[name.index(after: dot)...].lowercased()] ?? fallback
+    }
+
+    private static let fallback = "application/octet-stream"
+    private static let types = [
+        "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
+        "json": "application/json", "md": "text/markdown; charset=utf-8", "txt": "text/plain; charset=utf-8",
+        "csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "png": "image/png", "jpg": "image/jpeg",
+        "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp", "pdf": "application/pdf",
+        "wasm": "application/wasm", "xml": "application/xml", "yaml": "application/yaml", "yml": "application/yaml",
+        "zip": "application/zip", "gz": "application/gzip",
+    ]
+}

@@ -1,0 +1,161 @@
+import HTTPCore
+import Synchronization
+
+extension Connection {
+    /// Answers one request; false when the connection ends with it.
+    nonisolated(nonsending) func answer(_ request: ServerRequest) async throws -> Bool {
+        let keeps =
+            core.isObserved(request)
+            ? try await core.observed(request) { try await self.respond(request) } : try await respond(request)
+        guard keeps else {
+            await linger()
+            return false
+        }
+        return try await discardBody(of: request.number)
+    }
+
+    private nonisolated(nonsending) func respond(_ request: ServerRequest) async throws -> Bool {
+        do {
+            return try await write(core.marked(try await core.handle(request), request), request)
+        } catch {
+            return try await excuse(error, request)
+        }
+    }
+
+    @inline(never)
+    private nonisolated(nonsending) func excuse(_ error: any Error, _ request: ServerRequest) async throws -> Bool {
+        try await write(core.marked(try fallback(error, request), request), request)
+    }
+
+    /// The answer that tells of an error; throws it where nobody can be told. That is when the client hung up and the
+    /// handler noticed, and when an answer has begun: that it stops without its end is what tells then.
+    @inline(never)
+    private func fallback(_ error: any Error, _ request: ServerRequest) throws -> HTTPAnswer {
+        let (hasBegun, isHungUp) = state.withLock { ($0.exchange.hasBegun, $0.isHungUp) }
+        if hasBegun || error is ClientGone || error is CancellationError && isHungUp { throw error }
+        return core.answer(to: error, request)
+    }
+
+    /// Answers what is no request, and ends the connection: where the next would begin, nobody knows.
+    nonisolated(nonsending) func refuse(_ refusal: RequestRefusal) async {
+        do {
+            try await send(try refusalBytes(refusal))
+            await linger()
+        } catch {
+            // The client is gone: nobody is there to be told.
+        }
+    }
+
+    private func refusalBytes(_ refusal: RequestRefusal) throws -> [UInt8] {
+        let problem = RequestProblem(refusal.status, code: "server.malformed", "the request \(refusal.reason)")
+        let answer = core.answer(to: problem, id: core.newID())
+        guard case .bytes(let body) = answer.content else { return [] }
+        let head = AnswerHead(
+            status: answer.status, headers: answer.headers, framing: .length(body.count), closes: true,
+            isOldClient: false)
+        var bytes: [UInt8] = []
+        try head.write(into: &bytes, core.dateLine)
+        return bytes + body
+    }
+}
+
+// MARK: Writing answers
+
+extension Connection {
+    /// An answer as it goes out.
+    struct Written {
+        var bytes: [UInt8]
+        /// A large body, which is sent apart because putting both together would copy it.
+        var body: [UInt8] = []
+        let closes: Bool
+    }
+
+    /// Writes the answer; false when the connection ends with it.
+    nonisolated(nonsending) func write(_ answer: HTTPAnswer, _ request: ServerRequest) async throws -> Bool {
+        switch answer.content {
+        case .none, .bytes:
+            return try await writeWhole(answer, request)
+        case .file(let path):
+            return try await writeFile(answer, path, request)
+        case .stream(let length, let body):
+            return try await writeStream(try beginStream(answer, length, request, isEvents: false), request) {
+                try await body($0)
+            }
+        case .events(let body):
+            return try await writeEvents(answer, request, body)
+        case .webSocket(let protocols, let limits, let body):
+            try await writeWebSocket(answer, request, protocols, limits) { try await body($0) }
+            return false
+        }
+    }
+
+    private nonisolated(nonsending) func writeWhole(_ answer: HTTPAnswer, _ request: ServerRequest) async throws -> Bool
+    {
+        let written = try whole(answer, request)
+        try await send(written.bytes)
+        if !written.body.isEmpty { try await send(written.body) }
+        return !written.closes
+    }
+
+    @inline(never)
+    private func whole(_ answer: HTTPAnswer, _ request: ServerRequest) throws -> Written {
+        guard case .bytes(var bytes) = answer.content else {
+            return try whole(answer.status, answer.headers, [], 0..<0, request)
+        }
+        var shape = try AnswerShape(
+            answer, length: bytes.count, hasRanges: answer.headers["ETag"] != nil, request.head)
+        shape.compress(&bytes, request.headers)
+        return try whole(shape.status, shape.headers, bytes, shape.range, request)
+    }
+
+    func whole(
+        _ status: HTTPStatus, _ headers: HTTPHeaders, _ body: [UInt8], _ range: Range<Int>, _ request: ServerRequest
+    ) throws -> Written {
+        let head = makeHead(status, headers, .length(range.count), request.head)
+        let isBare = head.framing == .bare || request.method == .head
+        let isSmall = range.count <= 64 << 10
+        var written = Written(bytes: [], closes: head.closes)
+        written.bytes.reserveCapacity(256 + (isSmall && !isBare ? range.count : 0))
+        try head.write(into: &written.bytes, core.dateLine)
+        if !isBare, isSmall { written.bytes.append(body.span, range) }
+        if !isBare, !isSmall { written.body = range.count == body.count ? body : Array(body[range]) }
+        begin(head, isBare ? 0 : range.count)
+        return written
+    }
+
+    func begin(_ head: AnswerHead, _ length: Int) {
+        state.withLock { state in
+            state.exchange.hasBegun = true
+            state.exchange.status = head.status
+            state.exchange.written = length
+        }
+    }
+
+    /// The head of an answer; whether the connection stays follows from both sides and from what is left of the body.
+    func makeHead(
+        _ status: HTTPStatus, _ headers: HTTPHeaders, _ framing: AnswerHead.Framing, _ request: HTTPRequestHead
+    ) -> AnswerHead {
+        let isOpen = state.withLock { state in
+            !state.isLast && state.exchange.canSkipBody(request.body, core.limits.discarded)
+        }
+        let isBare = status == .noContent || status == .notModified || status.code < 200
+        let closes = !request.keepsAlive || !isOpen || framing == .untilClose
+        return AnswerHead(
+            status: status, headers: headers, framing: isBare ? .bare : framing, closes: closes,
+            isOldClient: request.version == .http10)
+    }
+}
+
+extension Connection.Exchange {
+    /// Whether what is left of the body may be thrown away, so that the connection can stay.
+    fileprivate func canSkipBody(_ body: HTTPRequestHead.Body, _ limit: Int) -> Bool {
+        switch self.body {
+        case .ended: return true
+        case .refused: return false
+        case .open where owesContinue: return false
+        case .open(let received):
+            if case .length(let length) = body { return length - received <= limit }
+            return received <= limit
+        }
+    }
+}

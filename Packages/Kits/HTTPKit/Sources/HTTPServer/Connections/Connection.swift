@@ -1,0 +1,140 @@
+import Glibc
+import HTTPCore
+import LoopKit
+import Synchronization
+
+/// One client: reads its requests one after the other and answers each.
+///
+/// One task owns the connection and suspends in it. The lock guards what others touch too: handlers that read a body or
+/// write a stream from tasks of their own, the heartbeat, the loop that tells of a hang-up, and the end of the server.
+final class Connection: Sendable {
+    struct State {
+        var transport: Transport
+        var parser: RequestParser
+        /// Received and not parsed yet: the beginning of a body or of the next request.
+        var unread: [UInt8] = []
+        /// What the client has to be sent before anything else.
+        var outgoing: [UInt8] = []
+        var sent = 0
+        var exchange = Exchange()
+        var isHungUp = false
+        /// Whether a request is being answered; otherwise the connection may be closed at any time.
+        var isBusy = false
+        /// Whether the server ends, so that no request is taken after this one.
+        var isLast = false
+    }
+
+    /// What is known of the request that is being answered.
+    struct Exchange {
+        /// Counts the requests, so that a writer or a body that outlives its own cannot touch the next.
+        var number = 0
+        var body = BodyState.ended
+        /// Whether the client waits for a word before it sends the body.
+        var owesContinue = false
+        /// The head of a stream, which goes out with the first bytes.
+        var head: [UInt8]?
+        var isChunked = false
+        /// How many bytes a stream of known length still has to write.
+        var left: Int?
+        var route: RouteEntry?
+        /// Whether the status was told, so that it stands.
+        var hasBegun = false
+        var status: HTTPStatus?
+        var written = 0
+        /// The error behind an answer that tells of one, for the span.
+        var problem: (any Error)?
+        /// Since when an event stream was silent; nil for every other answer.
+        var quietSince: ContinuousClock.Instant?
+        /// Whether a stream may be written to.
+        var isOpen = false
+    }
+
+    enum BodyState {
+        case open(received: Int)
+        case ended
+        case refused(RequestRefusal)
+    }
+
+    let id: UInt64
+    let peer: PeerAddress
+    let core: ServerCore
+    let listener: ListenerFacts
+    let descriptor: LoopDescriptor
+    let state: Mutex<State>
+    // A lock of its own: cancelling runs the handlers of whoever waits, and these may want the other one.
+    private let task = Mutex<TaskHandle?>(nil)
+
+    /// The task of a connection, for others to cancel.
+    @safe
+    private struct TaskHandle: @unchecked Sendable {
+        // Used only under the lock, and taken out of it before the task ends, so that it never outlives the task.
+        private let task: UnsafeCurrentTask
+
+        init(_ task: UnsafeCurrentTask) { unsafe self.task = task }
+
+        func cancel() { unsafe task.cancel() }
+    }
+
+    init(
+        id: UInt64, _ descriptor: LoopDescriptor, _ transport: Transport, peer: PeerAddress, listener: ListenerFacts,
+        core: ServerCore
+    ) {
+        self.id = id
+        self.descriptor = descriptor
+        self.peer = peer
+        self.listener = listener
+        self.core = core
+        state = Mutex(State(transport: transport, parser: RequestParser(limits: core.limits.parsing)))
+    }
+
+    /// Serves the client until one of both has enough.
+    func run() async {
+        await unsafe withUnsafeCurrentTask { task in
+            if let handle = unsafe task.map({ unsafe TaskHandle($0) }) { self.task.withLock { $0 = handle } }
+            descriptor.setHangUpHandler { [weak self] in self?.hangUp() }
+            await serve()
+            self.task.withLock { $0 = nil }
+        }
+        finish()
+        descriptor.close()
+    }
+
+    private func serve() async {
+        do {
+            guard try await handshake() else { return }
+            while let request = try await nextRequest() {
+                guard try await answer(request) else { break }
+            }
+        } catch let refusal as RequestRefusal {
+            await refuse(refusal)
+        } catch {
+            // The client is gone, or was given up: nobody is there to be told.
+        }
+    }
+
+    /// On the thread of the loop: the peer has closed its side, so that whoever works for it can stop.
+    private func hangUp() {
+        state.withLock { $0.isHungUp = true }
+        cancel()
+    }
+
+    /// Cancels what is being done for the client.
+    func cancel() {
+        task.withLock { $0?.cancel() }
+    }
+
+    /// Ends the connection where nothing is lost by it, and after the present answer otherwise.
+    func drain() {
+        let isIdle = state.withLock { state in
+            state.isLast = true
+            return !state.isBusy && state.parser.isBetweenRequests
+        }
+        if isIdle { descriptor.close() }
+    }
+
+    /// Ends the connection now.
+    func abort() {
+        descriptor.close()
+        cancel()
+    }
+}

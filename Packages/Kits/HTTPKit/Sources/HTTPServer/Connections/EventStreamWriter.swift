@@ -1,0 +1,28 @@
+public import HTTPCore
+
+/// Sends server-sent events to one client. A comment goes out by itself when the stream is silent for long.
+public struct EventStreamWriter: Sendable {
+    let body: BodyWriter
+    /// The id of the last event that the client had before it came back, if it told one.
+    public let lastEventID: String?
+
+    /// Sends an event, and waits while the client does not read.
+    ///
+    /// Throws `CancellationError` once the client went away, `ClientGone` when it did not read for too long, and
+    /// `HTTPError` for a type or an id with a line end.
+    public func send(_ event: ServerSentEvent) async throws {
+        try await body.write(try event.encoded())
+    }
+
+    /// Sends an event with this text: `try await events.send(data: json.text())`.
+    public func send(data: String, type: String? = nil, id: String? = nil) async throws {
+        var writer = EventWriter()
+        try writer.event(data, type: type, id: id)
+        try await body.write(writer.take())
+    }
+
+    /// Sends what an `EventWriter` has written: several events at once.
+    public func send(written bytes: [UInt8]) async throws {
+        try await body.write(bytes)
+    }
+}

@@ -1,0 +1,54 @@
+public import HTTPCore
+
+/// A request as a handler sees it.
+public struct ServerRequest: Sendable {
+    // One object instead of a dozen strings, so that handing the request on costs a reference.
+    private let facts: Facts
+    /// Whom the authenticator recognised; nil on open routes and where there is no authenticator.
+    public internal(set) var principal: Principal?
+    var bodyLimit: Int
+
+    private final class Facts: Sendable {
+        let head: HTTPRequestHead
+        let id: String
+        let connection: Connection
+        let number: Int
+
+        init(_ head: HTTPRequestHead, _ id: String, _ connection: Connection, _ number: Int) {
+            (self.head, self.id, self.connection, self.number) = (head, id, connection, number)
+        }
+    }
+
+    init(_ head: HTTPRequestHead, id: String, _ connection: Connection, number: Int) {
+        facts = Facts(head, id, connection, number)
+        bodyLimit = connection.core.limits.body
+    }
+
+    public var head: HTTPRequestHead { facts.head }
+    /// Names this request in answers, spans and logs.
+    public var id: String { facts.id }
+    public var method: HTTPMethod { facts.head.method }
+    public var headers: HTTPHeaders { facts.head.headers }
+    /// The body, read while it comes.
+    public var body: RequestBody { RequestBody(connection: connection, number: number, limit: bodyLimit) }
+    /// Whether the connection is encrypted.
+    public var isSecure: Bool { connection.listener.isSecure }
+    /// Who is at the other end.
+    public var peer: PeerAddress { connection.peer }
+
+    var connection: Connection { facts.connection }
+    var number: Int { facts.number }
+}
+
+/// Somebody who was recognised.
+public struct Principal: Sendable, Hashable {
+    /// The name for logs and spans; never a credential.
+    public let name: String
+    /// What this one may do, in the words of the application.
+    public let rights: Set<String>
+
+    public init(_ name: String, rights: Set<String> = []) {
+        self.name = name
+        self.rights = rights
+    }
+}

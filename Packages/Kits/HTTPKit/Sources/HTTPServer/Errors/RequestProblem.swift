@@ -1,0 +1,73 @@
+public import Capabilities
+public import HTTPCore
+public import JSON
+
+/// Why a request is not answered as asked: what a handler throws when the status matters.
+///
+/// ```swift
+/// throw RequestProblem.notFound("there is no project '\(id)'; GET /v1/projects lists them")
+/// ```
+public struct RequestProblem: Failure {
+    public var status: HTTPStatus
+    public let code: String
+    public let message: String
+    /// Everything that is wrong with the values of the request.
+    public var inputs: [InputProblem]
+    /// Header lines of the answer, such as `Retry-After`.
+    public var headers: HTTPHeaders
+
+    public init(
+        _ status: HTTPStatus, code: String, _ message: String, inputs: [InputProblem] = [],
+        headers: HTTPHeaders = HTTPHeaders()
+    ) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.inputs = inputs
+        self.headers = headers
+    }
+
+    public var details: JSONObject { ["status": .int(status.code)] }
+
+    public static func badRequest(_ message: String) -> RequestProblem {
+        RequestProblem(.badRequest, code: "server.bad-request", message)
+    }
+
+    public static func unauthorized(_ message: String) -> RequestProblem {
+        RequestProblem(
+            .unauthorized, code: "server.unauthorized", message, headers: ["WWW-Authenticate": "Bearer"])
+    }
+
+    public static func forbidden(_ message: String) -> RequestProblem {
+        RequestProblem(.forbidden, code: "server.forbidden", message)
+    }
+
+    public static func notFound(_ message: String) -> RequestProblem {
+        RequestProblem(.notFound, code: "server.not-found", message)
+    }
+
+    public static func conflict(_ message: String) -> RequestProblem {
+        RequestProblem(.conflict, code: "server.conflict", message)
+    }
+
+    public static func unavailable(_ message: String, retryAfter seconds: Int) -> RequestProblem {
+        RequestProblem(
+            .serviceUnavailable, code: "server.unavailable", message, headers: ["Retry-After": "\(seconds)"])
+    }
+}
+
+/// One value of a request that is not as it was declared.
+public struct InputProblem: Sendable, Hashable {
+    /// Where it was given: `path`, `query`, `header` or `body`.
+    public let place: String
+    /// The name, and in a body the members and indices that lead to it: `messages.0.role`.
+    public let name: String
+    /// What is wrong, as the end of a sentence that begins with the name.
+    public let message: String
+
+    public init(place: String, name: String, message: String) {
+        self.place = place
+        self.name = name
+        self.message = message
+    }
+}

@@ -1,0 +1,45 @@
+public import Capabilities
+import Glibc
+
+/// Why the server could not start.
+public struct ServerError: Failure {
+    /// The stable reason, to be compared with `==`.
+    public let kind: Kind
+    /// What happened and what to do next.
+    public let message: String
+    public let cause: (any Error)?
+
+    init(_ kind: Kind, _ message: String, cause: (any Error)? = nil) {
+        self.kind = kind
+        self.message = message
+        self.cause = cause
+    }
+
+    public var code: String { kind.description }
+
+    public var exit: ExitCode { kind == .routes ? .failed : .usage }
+
+    /// A stable reason for a failure; new ones may be added.
+    public struct Kind: Hashable, Sendable, CustomStringConvertible {
+        /// The dotted form for programs: `server.listen`.
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+
+        /// It could not listen at an address: taken, not of this machine, not allowed.
+        public static let listen = Kind("server.listen")
+        /// The configuration contradicts itself.
+        public static let configuration = Kind("server.configuration")
+        /// The routes contradict each other: a mistake of the program.
+        public static let routes = Kind("server.routes")
+    }
+
+    static func listen(_ address: String, _ number: Int32) -> ServerError {
+        // strerror is safe here: glibc keeps its text in thread-local storage.
+        let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
+        let advice = number == EADDRINUSE ? "; end the program that listens there, or choose another port" : ""
+        return ServerError(.listen, "cannot listen at \(address): \(reason)\(advice)")
+    }
+}

@@ -1,0 +1,80 @@
+import Cryptography
+import Glibc
+import LoopKit
+
+/// A socket at which clients arrive.
+struct Listener: Sendable {
+    let descriptor: LoopDescriptor
+    let facts: ListenerFacts
+    /// The file of a Unix socket, with what tells it from one that took its place.
+    private let file: SocketFile?
+
+    init(_ address: ListenAddress, allowed: Set<String>, loop: EventLoop) throws {
+        let tls = address.tls
+        switch address.place {
+        case .ip(let host, let port):
+            guard let socketAddress = SocketAddress(ip: host, port: port) else {
+                throw ServerError(.configuration, "cannot listen at \(host): that is no address in digits")
+            }
+            let bound = try Self.listen(socketAddress, "\(host):\(port)")
+            let own = SocketAddress.own(of: bound)
+            descriptor = try LoopDescriptor(owning: bound, loop: loop)
+            file = nil
+            facts = ListenerFacts(
+                address: BoundAddress(host: own?.host ?? host, port: own?.port ?? Int(port), isSecure: tls != nil),
+                hosts: HostCheck(address: host, allowed: allowed), tls: tls)
+        case .path(let path):
+            guard let socketAddress = SocketAddress(path: path) else {
+                throw ServerError(.configuration, "cannot listen at \(path): the path is too long for a socket")
+            }
+            let (bound, file) = try SocketFile.make(path) { () throws(ServerError) in
+                try Self.listen(socketAddress, path)
+            }
+            descriptor = try LoopDescriptor(owning: bound, loop: loop)
+            self.file = file
+            // No browser reaches it, so that any name is right.
+            facts = ListenerFacts(
+                address: BoundAddress(host: path, port: nil, isSecure: tls != nil), hosts: nil, tls: tls)
+        }
+    }
+
+    private static func listen(_ address: SocketAddress, _ name: String) throws(ServerError) -> Int32 {
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(address.family, kind, 0)
+        guard descriptor >= 0 else { throw .listen(name, errno) }
+        func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+            var value = value
+            unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+        }
+        set(SOL_SOCKET, SO_REUSEADDR, 1)
+        if address.family != AF_UNIX {
+            // Connections inherit both: small answers go out at once, and the system takes no more of a stream than a
+            // slow client should be able to make it hold.
+            set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+            set(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, 64 << 10)
+        }
+        if address.family == AF_INET6 { set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
+        let bound = unsafe address.withPointer { unsafe bind(descriptor, $0, $1) }
+        guard bound == 0, Glibc.listen(descriptor, 4096) == 0 else {
+            let number = errno
+            _ = Glibc.close(descriptor)
+            throw .listen(name, number)
+        }
+        return descriptor
+    }
+
+    /// Takes no more clients.
+    func close() {
+        descriptor.close()
+        file?.remove()
+    }
+}
+
+/// What connections need to know of the listener at which they came.
+struct ListenerFacts: Sendable {
+    let address: BoundAddress
+    /// Nil where any name is right.
+    let hosts: HostCheck?
+    let tls: TLSServerContext?
+    var isSecure: Bool { address.isSecure }
+}

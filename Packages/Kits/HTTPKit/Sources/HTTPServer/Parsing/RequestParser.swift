@@ -1,0 +1,205 @@
+import Glibc
+import HTTPCore
+
+/// Finds the requests in the bytes of one connection, however these are cut.
+///
+/// It is strict: what two programs could read in two ways is refused, since a request that is seen differently by a
+/// proxy in front can carry another one inside. It holds an unfinished line and nothing else, and it decides by whole
+/// lines, so that every cut of the same bytes gives the same events and the same refusal.
+struct RequestParser {
+    struct Limits: Sendable {
+        /// The request line with all header lines.
+        var head = 16 << 10
+        var target = 8 << 10
+        var fields = 100
+        /// The line before a chunk, with what may be appended to its size.
+        var chunkLine = 256
+        /// The lines after the last chunk, which are checked and dropped.
+        var trailers = 8 << 10
+    }
+
+    enum Event {
+        case head(HTTPRequestHead)
+        /// A piece of the body, as a range of the bytes that were given.
+        case body(Range<Int>)
+        /// The request is complete; the next byte begins another one.
+        case end
+    }
+
+    private enum State {
+        /// Before a request; one empty line is let pass here, as RFC 9112 advises.
+        case start(mayBeEmpty: Bool)
+        case fields
+        /// The head was told, and its body is empty.
+        case end
+        case data(left: Int)
+        case chunkSize
+        case chunkData(left: Int)
+        case chunkEnd
+        case trailers(used: Int)
+        case refused(RequestRefusal)
+    }
+
+    private let limits: Limits
+    private var state = State.start(mayBeEmpty: true)
+    /// The beginning of a line whose end has not come.
+    private var unfinished: [UInt8] = []
+    private var head = HeadBuilder()
+
+    init(limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    /// Whether the next byte begins a request: then the connection may be closed without loss.
+    var isBetweenRequests: Bool {
+        switch state {
+        case .start, .end: unfinished.isEmpty
+        default: false
+        }
+    }
+
+    /// The next event in the bytes from `offset` on, which moves past what was used; nil once all bytes are used.
+    mutating func next(_ bytes: Span<UInt8>, _ offset: inout Int) throws(RequestRefusal) -> Event? {
+        do throws(RequestRefusal) {
+            return try advance(bytes, &offset)
+        } catch {
+            state = .refused(error)
+            throw error
+        }
+    }
+
+    private mutating func advance(_ bytes: Span<UInt8>, _ offset: inout Int) throws(RequestRefusal) -> Event? {
+        while true {
+            switch state {
+            case .start(let mayBeEmpty):
+                guard
+                    let range = try line(bytes, &offset, limit: limits.target + 32, orElse: .targetTooLong)
+                else { return nil }
+                try startRequest(bytes, range, mayBeEmpty: mayBeEmpty)
+            case .fields:
+                let left = limits.head - head.size
+                guard let range = try line(bytes, &offset, limit: left, orElse: .headTooLarge) else { return nil }
+                if let head = try addField(bytes, range) { return .head(head) }
+            case .end:
+                state = .start(mayBeEmpty: true)
+                return .end
+            case .data(let left):
+                guard let range = take(left, bytes, &offset) else { return nil }
+                state = range.count == left ? .end : .data(left: left - range.count)
+                return .body(range)
+            case .chunkSize:
+                let refusal = RequestRefusal(.badRequest, "has a chunk with too long a line before it")
+                guard let range = try line(bytes, &offset, limit: limits.chunkLine, orElse: refusal) else { return nil }
+                let size = try withLine(bytes, range) { (line) throws(RequestRefusal) in try ChunkLine.size(line) }
+                state = size == 0 ? .trailers(used: 0) : .chunkData(left: size)
+            case .chunkData(let left):
+                guard let range = take(left, bytes, &offset) else { return nil }
+                state = range.count == left ? .chunkEnd : .chunkData(left: left - range.count)
+                return .body(range)
+            case .chunkEnd:
+                let refusal = RequestRefusal(.badRequest, "has a chunk that is longer than it says")
+                guard let range = try line(bytes, &offset, limit: 2, orElse: refusal) else { return nil }
+                guard range.isEmpty, unfinished.isEmpty else { throw refusal }
+                state = .chunkSize
+            case .trailers(let used):
+                let refusal = RequestRefusal(HTTPStatus(431), "has too much after its last chunk")
+                guard let range = try line(bytes, &offset, limit: limits.trailers - used, orElse: refusal)
+                else { return nil }
+                let length = unfinished.count + range.count
+                if length == 0 {
+                    state = .start(mayBeEmpty: true)
+                    return .end
+                }
+                _ = try withLine(bytes, range) { (line) throws(RequestRefusal) in try FieldLine(line) }
+                state = .trailers(used: used + length + 2)
+            case .refused(let refusal):
+                throw refusal
+            }
+        }
+    }
+
+    private func take(_ left: Int, _ bytes: Span<UInt8>, _ offset: inout Int) -> Range<Int>? {
+        let start = offset
+        guard start < bytes.count else { return nil }
+        offset = min(bytes.count, start + left)
+        return start..<offset
+    }
+}
+
+// MARK: Lines
+
+extension RequestParser {
+    /// The next line without its end, as a range of `bytes` that follows on what is in `unfinished`; nil when its end
+    /// has not come. `limit` counts the line with its end.
+    private mutating func line(
+        _ bytes: Span<UInt8>, _ offset: inout Int, limit: Int, orElse refusal: RequestRefusal
+    ) throws(RequestRefusal) -> Range<Int>? {
+        let start = offset
+        guard let end = bytes.firstLineFeed(from: start) else {
+            guard unfinished.count + bytes.count - start < limit else { throw refusal }
+            unfinished.append(bytes, start..<bytes.count)
+            offset = bytes.count
+            return nil
+        }
+        guard unfinished.count + end + 1 - start <= limit else { throw refusal }
+        offset = end + 1
+        if end > start {
+            guard bytes[end - 1] == Byte.carriageReturn else { throw .bareLineFeed }
+            return start..<(end - 1)
+        }
+        // The two halves of the line's end came apart.
+        guard unfinished.last == Byte.carriageReturn else { throw .bareLineFeed }
+        unfinished.removeLast()
+        return start..<start
+    }
+
+    /// Lends the whole line, and forgets its beginning after that.
+    private mutating func withLine<Result>(
+        _ bytes: Span<UInt8>, _ range: Range<Int>,
+        _ body: (Span<UInt8>) throws(RequestRefusal) -> Result
+    ) throws(RequestRefusal) -> Result {
+        if unfinished.isEmpty { return try body(bytes.extracting(range)) }
+        unfinished.append(bytes, range)
+        let whole = unfinished
+        unfinished = []
+        return try body(whole.span)
+    }
+
+    private mutating func startRequest(
+        _ bytes: Span<UInt8>, _ range: Range<Int>, mayBeEmpty: Bool
+    ) throws(RequestRefusal) {
+        if range.isEmpty, unfinished.isEmpty {
+            guard mayBeEmpty else { throw RequestRefusal(.badRequest, "begins with empty lines") }
+            state = .start(mayBeEmpty: false)
+            return
+        }
+        let size = unfinished.count + range.count + 2
+        let limits = limits
+        let request = try withLine(bytes, range) { (line) throws(RequestRefusal) in
+            try RequestLine(line, longestTarget: limits.target)
+        }
+        guard size <= limits.head else { throw .headTooLarge }
+        head = HeadBuilder(request, size: size)
+        state = .fields
+    }
+
+    /// Takes one line of the head; the head itself once the empty line has come.
+    private mutating func addField(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(RequestRefusal) -> HTTPRequestHead?
+    {
+        let length = unfinished.count + range.count
+        guard length == 0 else {
+            head.size += length + 2
+            let field = try withLine(bytes, range) { (line) throws(RequestRefusal) in try FieldLine(line) }
+            try head.add(field, limit: limits.fields)
+            return nil
+        }
+        let finished = try head.finish()
+        head = HeadBuilder()
+        switch finished.body {
+        case .none, .length(0): state = .end
+        case .length(let count): state = .data(left: count)
+        case .chunked: state = .chunkSize
+        }
+        return finished
+    }
+}

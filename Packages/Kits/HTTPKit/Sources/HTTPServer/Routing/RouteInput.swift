@@ -1,0 +1,211 @@
+public import Capabilities
+import HTTPCore
+public import JSON
+
+/// One value that a route takes from a request, declared with its type.
+///
+/// ```swift
+/// .path("id", "The project")                               // {id} in the path
+/// .query("limit", "At most so many", default: 20)           // ?limit=5
+/// .query("tag", "Only those with it", as: [String].self)    // ?tag=a&tag=b
+/// .header("Idempotency-Key", "…", as: String?.self)
+/// .body(NewProject.self, "What to make")                     // JSON
+/// .upload("The file")                                        // bytes as they come
+/// ```
+public struct RouteInput<Value: Sendable>: Sendable {
+    let declaration: RouteInputDeclaration
+    private let read: @Sendable (borrowing RawInputs) throws(ValueErrors) -> Value
+
+    /// The value, or nil and what is wrong with it.
+    func value(_ raw: borrowing RawInputs, _ problems: inout [InputProblem]) -> Value? {
+        do throws(ValueErrors) {
+            return try read(raw)
+        } catch {
+            for problem in error.all {
+                let name = declaration.place == .body ? problem.path : [declaration.name] + problem.path
+                problems.append(
+                    InputProblem(
+                        place: declaration.place.rawValue, name: name.joined(separator: "."),
+                        message: problem.message))
+            }
+            return nil
+        }
+    }
+}
+
+/// A route's value without its static type: what documents are made from.
+public struct RouteInputDeclaration: Sendable {
+    public enum Place: String, Sendable {
+        case path, query, header, body, upload
+    }
+
+    public let place: Place
+    public let name: String
+    public let summary: String
+    public let schema: Schema
+    /// The default, where there is one that can be shown.
+    public let standard: JSON?
+    public let isRequired: Bool
+    /// Whether members that the schema does not know are let pass.
+    public var isLenient = false
+}
+
+/// Everything that is wrong with one value.
+struct ValueErrors: Error {
+    let all: [ValueError]
+}
+
+/// What a request gave, before it is read by anybody.
+struct RawInputs {
+    /// The parts of the path, decoded, by the names of the template.
+    var path: [(name: String, value: String)]
+    var query: [(name: String, value: String)]
+    var request: ServerRequest
+    var body: JSON?
+}
+
+extension RouteInput where Value: InputValue {
+    private init(
+        word place: RouteInputDeclaration.Place, _ name: String, _ summary: String, schema: Schema, standard: Value?,
+        shown: JSON?, _ words: @escaping @Sendable (borrowing RawInputs) -> [String]
+    ) {
+        let absent = standard ?? Value.whenAbsent
+        declaration = RouteInputDeclaration(
+            place: place, name: name, summary: summary, schema: schema, standard: shown, isRequired: absent == nil)
+        read = { (raw) throws(ValueErrors) in
+            let given = words(raw)
+            guard let word = given.first else {
+                guard let absent else { throw ValueErrors(all: [ValueError("is missing")]) }
+                return absent
+            }
+            do throws(ValueError) {
+                guard schema.element != nil else {
+                    return try Value(json: try Self.checked(try schema.json(fromWord: word), schema))
+                }
+                var items: [JSON] = []
+                for one in given {
+                    let value = try schema.json(fromWord: one)
+                    items += value.array ?? [value]
+                }
+                return try Value(json: try Self.checked(.array(items), schema))
+            } catch {
+                throw ValueErrors(all: [error])
+            }
+        }
+    }
+
+    private static func checked(_ value: JSON, _ schema: Schema) throws(ValueError) -> JSON {
+        if let problem = schema.problems(in: value).first { throw problem }
+        return value
+    }
+
+    /// A part of the path, which the template names in braces; `{name...}` is the rest of the path.
+    public static func path(_ name: String, _ summary: String, as type: Value.Type = Value.self) -> RouteInput {
+        RouteInput(word: .path, name, summary, schema: Value.schema, standard: nil, shown: nil) { raw in
+            raw.path.filter { $0.name == name }.map(\.value)
+        }
+    }
+
+    /// A value after the question mark. An optional one may be left out, a list may be given several times.
+    public static func query(
+        _ name: String, _ summary: String, as type: Value.Type = Value.self
+    ) -> RouteInput {
+        query(name, summary, Value.schema, nil, nil)
+    }
+
+    private static func query(
+        _ name: String, _ summary: String, _ schema: Schema, _ standard: Value?, _ shown: JSON?
+    ) -> RouteInput {
+        RouteInput(word: .query, name, summary, schema: schema, standard: standard, shown: shown) { raw in
+            raw.query.filter { $0.name == name }.map(\.value)
+        }
+    }
+
+    /// The value of a header line.
+    public static func header(_ name: String, _ summary: String, as type: Value.Type = Value.self) -> RouteInput {
+        RouteInput(word: .header, name, summary, schema: Value.schema, standard: nil, shown: nil) { raw in
+            raw.request.headers.all(name)
+        }
+    }
+
+    /// The body as JSON. Members that the type does not know are refused, unless `unknown` says to let them pass, as
+    /// an API that many programs speak has to.
+    public static func body(
+        _ type: Value.Type = Value.self, _ summary: String = "", unknown: UnknownMembers = .refused
+    ) -> RouteInput {
+        let absent = Value.whenAbsent
+        var declaration = RouteInputDeclaration(
+            place: .body, name: "body", summary: summary, schema: Value.schema, standard: nil,
+            isRequired: absent == nil)
+        declaration.isLenient = unknown == .ignored
+        return RouteInput(declaration: declaration) { (raw) throws(ValueErrors) in
+            guard var body = raw.body else {
+                guard let absent else { throw ValueErrors(all: [ValueError("needs a body of JSON")]) }
+                return absent
+            }
+            let schema = Value.schema
+            if unknown == .ignored { body = schema.withoutUnknown(body) }
+            let problems = schema.problems(in: body)
+            guard problems.isEmpty else { throw ValueErrors(all: problems) }
+            do throws(ValueError) { return try Value(json: body) } catch { throw ValueErrors(all: [error]) }
+        }
+    }
+}
+
+/// What becomes of members of a body that its type does not know.
+public enum UnknownMembers: Sendable {
+    case refused, ignored
+}
+
+extension RouteInput where Value: InputValue & OutputValue {
+    /// A value after the question mark, with a default for when it is not given.
+    public static func query(_ name: String, _ summary: String, default standard: Value) -> RouteInput {
+        query(name, summary, Value.schema, standard, standard.json)
+    }
+}
+
+extension RouteInput where Value == Int {
+    /// A whole number within limits, with a default.
+    public static func query(
+        _ name: String, _ summary: String, in range: ClosedRange<Int>, default standard: Int
+    ) -> RouteInput {
+        query(name, summary, .integer(range), standard, .int(standard))
+    }
+}
+
+extension RouteInput where Value == String {
+    /// A part of the path as text.
+    public static func path(_ name: String, _ summary: String) -> RouteInput {
+        path(name, summary, as: String.self)
+    }
+}
+
+extension RouteInput where Value == RequestBody {
+    /// The body as bytes, read by the handler while they come.
+    public static func upload(_ summary: String) -> RouteInput {
+        let declaration = RouteInputDeclaration(
+            place: .upload, name: "body", summary: summary, schema: .string, standard: nil, isRequired: true)
+        return RouteInput(declaration: declaration) { (raw) throws(ValueErrors) in raw.request.body }
+    }
+}
+
+extension Schema {
+    /// The value without the members of records that this schema does not know.
+    fileprivate func withoutUnknown(_ value: JSON) -> JSON {
+        switch (self, value) {
+        case (.optional(let inner), _): return inner.withoutUnknown(value)
+        case (.array(let element), .array(let items)): return .array(items.map(element.withoutUnknown))
+        case (.map(let element), .object(let members)):
+            return .object(JSONObject(members.map { ($0.key, element.withoutUnknown($0.value)) }))
+        case (.record(let properties), .object(let members)):
+            var known = JSONObject()
+            for property in properties {
+                if let member = members[property.name] {
+                    known.append(property.name, property.schema.withoutUnknown(member))
+                }
+            }
+            return .object(known)
+        default: return value
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import Glibc
+import LoopKit
+import Synchronization
+
+/// An HTTP/1.1 server.
+///
+/// ```swift
+/// let routes = try Routes([
+///     Route(.get, "/hello/{name}", "hello", "A greeting", .path("name", "Whom")) { _, name in "Hello, \(name)" }
+/// ])
+/// try await HTTPServer(routes).run { addresses in print(addresses[0]) }     // until the task is cancelled
+/// ```
+///
+/// One task serves one connection and nothing runs outside of `run`. When its task is cancelled the server takes no
+/// more clients, lets the handlers that run finish within a limit, cancels those that do not, and returns.
+public struct HTTPServer: Sendable {
+    private let routes: Routes
+    private let configuration: ServerConfiguration
+
+    /// Opens nothing yet.
+    public init(_ routes: Routes, _ configuration: ServerConfiguration = ServerConfiguration()) {
+        self.routes = routes
+        self.configuration = configuration
+    }
+
+    /// Serves until the task is cancelled. `started` is told where the server listens, once it does.
+    ///
+    /// Throws `ServerError` when it cannot listen. Being cancelled is its usual end, and no error.
+    public func run(_ started: @escaping @Sendable ([BoundAddress]) async -> Void = { _ in }) async throws {
+        Self.raiseDescriptorLimit()
+        let core = ServerCore(routes, configuration)
+        let listeners = try makeListeners(core)
+        defer { core.loop.stop() }
+        let (ending, signal) = AsyncStream.makeStream(of: Never.self)
+        // A task of its own, because a cancelled one could not let its children finish. It is awaited right here.
+        let work = Task {
+            await Self.serve(listeners, core, ending, started)
+        }
+        await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            core.isEnding.store(true, ordering: .sequentiallyConsistent)
+            for listener in listeners { listener.close() }
+            signal.finish()
+        }
+    }
+
+    private func makeListeners(_ core: ServerCore) throws -> [Listener] {
+        var listeners: [Listener] = []
+        do {
+            for address in configuration.addresses {
+                if !address.isLocal, configuration.authenticate == nil {
+                    throw ServerError(
+                        .configuration,
+                        "cannot listen at \(address): others can reach it, so that an authenticator is needed")
+                }
+                listeners.append(
+                    try Listener(address, allowed: configuration.hosts, loop: core.loop))
+            }
+        } catch {
+            for listener in listeners { listener.close() }
+            core.loop.stop()
+            throw error
+        }
+        return listeners
+    }
+
+    /// Thousands of streams need more descriptors than the usual soft limit allows.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
+            limit.rlim_cur < limit.rlim_max
+        else { return }
+        limit.rlim_cur = limit.rlim_max
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}
+
+// MARK: The tasks of a server
+
+extension HTTPServer {
+    private static func serve(
+        _ listeners: [Listener], _ core: ServerCore, _ ending: AsyncStream<Never>,
+        _ started: @escaping @Sendable ([BoundAddress]) async -> Void
+    ) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await started(listeners.map(\.facts.address)) }
+            group.addTask { await beat(core) }
+            group.addTask { await end(core, after: ending) }
+            await withDiscardingTaskGroup { clients in
+                for listener in listeners { clients.addTask { await accept(at: listener, core) } }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Takes clients until the listener is closed, and returns when the last of them was served.
+    private static func accept(at listener: Listener, _ core: ServerCore) async {
+        await withDiscardingTaskGroup { group in
+            var goesOn = true
+            while goesOn {
+                switch listener.descriptor.accept() {
+                case .moved(let descriptor):
+                    guard let connection = admit(Int32(descriptor), listener.facts, core) else { continue }
+                    group.addTask {
+                        await connection.run()
+                        core.connections.remove(connection)
+                        core.connections.giveBack(connection.peer)
+                    }
+                case .wouldBlock: goesOn = await isWorthATry(listener.descriptor)
+                // The client went away before it was taken.
+                case .failed(ECONNABORTED), .failed(EPROTO): continue
+                // No descriptor or no memory is left, until somebody goes.
+                case .failed: goesOn = await pause(.milliseconds(50))
+                case .closed: goesOn = false
+                }
+            }
+        }
+    }
+
+    private static func isWorthATry(_ descriptor: LoopDescriptor) async -> Bool {
+        do { return try await descriptor.readable() == .ready } catch { return false }
+    }
+
+    /// False when the task was cancelled meanwhile.
+    private static func pause(_ time: Duration) async -> Bool {
+        do { try await Task.sleep(for: time) } catch { return false }
+        return true
+    }
+
+    private static func admit(_ descriptor: Int32, _ facts: ListenerFacts, _ core: ServerCore) -> Connection? {
+        let peer = facts.address.port == nil ? PeerAddress.unix : PeerAddress(ofPeerAt: descriptor)
+        let limits = core.limits
+        guard let id = core.connections.admit(peer, limit: limits.connections, perPeer: limits.connectionsPerPeer)
+        else {
+            refuse(descriptor)
+            return nil
+        }
+        let connection: Connection
+        do {
+            let watched = try LoopDescriptor(owning: descriptor, loop: core.loop)
+            let transport = try facts.tls.map { Transport.tls(try TLSChannel($0, descriptor)) } ?? .plain
+            connection = Connection(id: id, watched, transport, peer: peer, listener: facts, core: core)
+        } catch {
+            // There is no memory for it, or the loop cannot watch it; it is closed already.
+            core.connections.giveBack(peer)
+            return nil
+        }
+        core.connections.add(connection)
+        // The end may have come between the two, and would have missed this one.
+        if core.isEnding.load(ordering: .sequentiallyConsistent) { connection.drain() }
+        return connection
+    }
+
+    /// Tells a client that there are too many, without waiting for what it wants.
+    private static func refuse(_ descriptor: Int32) {
+        let answer =
+            "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
+        _ = unsafe Array(answer.utf8).withUnsafeBytes { bytes in
+            unsafe send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        }
+        shutdown(descriptor, Int32(SHUT_WR))
+        close(descriptor)
+    }
+
+    /// Gives silent event streams a sign of life.
+    private static func beat(_ core: ServerCore) async {
+        let interval = core.limits.heartbeat
+        while await pause(min(.seconds(1), interval / 4)) {
+            let now = ContinuousClock.now
+            for connection in core.streams.all { connection.heartbeat(quietFor: interval, now: now) }
+        }
+    }
+
+    /// Once the end has begun: idle clients go at once, the others when they have their answer, and those that are left
+    /// when the time is up are cancelled.
+    private static func end(_ core: ServerCore, after ending: AsyncStream<Never>) async {
+        for await _ in ending {}
+        for connection in core.connections.all { connection.drain() }
+        guard await pause(core.limits.drain) else { return }
+        for connection in core.connections.all { connection.abort() }
+    }
+}

@@ -1,0 +1,74 @@
+public import Capabilities
+public import HTTPCore
+public import JSON
+
+/// What a server is told besides its routes.
+public struct ServerConfiguration: Sendable {
+    public var addresses: [ListenAddress] = [.loopback()]
+    public var limits = ServerLimits()
+    /// Names that clients may call the server by, besides those of the loopback and the address it listens at.
+    public var hosts: Set<String> = []
+    /// Which web pages may use it; nil for none but its own.
+    public var crossOrigin: CrossOriginRules?
+    /// Recognises who asks, from the head alone; nil means nobody, and every route but an open one answers 401.
+    /// Without it nobody is asked.
+    public var authenticate: (@Sendable (HTTPRequestHead) async throws -> Principal?)?
+    /// The body of every answer that is no success.
+    public var envelope: @Sendable (ProblemReport) -> JSON = { $0.json }
+    /// The status for failures of other packages; nil for the usual one of their exit code.
+    public var status: @Sendable (any Failure) -> HTTPStatus? = { _ in nil }
+    /// Where a span for each request goes.
+    public var spans: [any SpanSink] = []
+    public var now: @Sendable () -> Timestamp = { .now }
+
+    public init() {}
+}
+
+/// What went wrong with a request, for the envelope.
+public struct ProblemReport: Sendable {
+    public let status: HTTPStatus
+    public let code: String
+    public let message: String
+    public let inputs: [InputProblem]
+    public let requestID: String
+    /// Facts of the failure for programs.
+    public let details: JSONObject
+
+    /// `{"error":{"code","message","status","request_id","inputs":[{"place","name","message"}]}}`
+    public var json: JSON {
+        var error: JSONObject = [
+            "code": .string(code), "message": .string(message), "status": .int(status.code),
+            "request_id": .string(requestID),
+        ]
+        if !inputs.isEmpty {
+            error["inputs"] = .array(
+                inputs.map { input in
+                    [
+                        "place": .string(input.place), "name": .string(input.name), "message": .string(input.message),
+                    ]
+                })
+        }
+        return ["error": .object(error)]
+    }
+
+    /// The shape of `json`, for documents.
+    static let schema = Schema.record([
+        Schema.Property(
+            "error", "What went wrong",
+            .record([
+                Schema.Property("code", "A stable dotted code", .string),
+                Schema.Property("message", "What happened and what to do next", .string),
+                Schema.Property("status", "The status of the answer", .integer(nil)),
+                Schema.Property("request_id", "Names the request in logs", .string),
+                Schema.Property(
+                    "inputs", "Every value that is wrong",
+                    .optional(
+                        .array(
+                            .record([
+                                Schema.Property("place", "path, query, header or body", .string),
+                                Schema.Property("name", "Its name", .string),
+                                Schema.Property("message", "What is wrong with it", .string),
+                            ])))),
+            ]))
+    ])
+}

@@ -1,0 +1,146 @@
+import Capabilities
+import HTTPCore
+import JSON
+import Synchronization
+
+// What an async function calls is part of the memory that its task keeps, for every connection. So what needs no waiting
+// is done in functions of its own here, which are not inlined.
+
+extension ServerCore {
+    private enum Target {
+        case route(RouteEntry, values: [String])
+        case answer(HTTPAnswer)
+    }
+
+    /// The answer to a request, from the checks to the handler.
+    nonisolated(nonsending) func handle(_ request: ServerRequest) async throws -> HTTPAnswer {
+        switch try find(request) {
+        case .answer(let answer): return answer
+        case .route(let entry, let values):
+            defer { leave() }
+            try enter()
+            return try await entry.route.run(try await admit(request, entry, values))
+        }
+    }
+
+    /// What the handler is given, once it is known who asks and the body is there.
+    @inline(never)
+    private nonisolated(nonsending) func admit(
+        _ request: ServerRequest, _ entry: RouteEntry, _ values: [String]
+    ) async throws -> RawInputs {
+        var request = request
+        if let authenticate = configuration.authenticate, !entry.route.isOpen {
+            request.principal = try demand(try await authenticate(request.head))
+        }
+        if let limit = entry.route.bodyLimit { request.bodyLimit = limit.bytes }
+        try checkLength(request)
+        let body = entry.declaresBody ? try parse(try await request.body.bytes(), request) : nil
+        return try inputs(entry, values, request, body)
+    }
+
+    @inline(never)
+    private func demand(_ principal: Principal?) throws(RequestProblem) -> Principal {
+        guard let principal else {
+            throw .unauthorized("a valid credential is needed; send it as Authorization: Bearer …")
+        }
+        return principal
+    }
+
+    /// Adds to an answer what a browser needs to hand it to the page that asked.
+    @inline(never)
+    func marked(_ answer: consuming HTTPAnswer, _ request: ServerRequest) -> HTTPAnswer {
+        guard let rules = configuration.crossOrigin else { return answer }
+        if case .allowed(let origin) = OriginVerdict(request.head, rules, isSecure: request.isSecure),
+            answer.headers["Access-Control-Allow-Origin"] == nil
+        {
+            rules.mark(&answer.headers, origin)
+        }
+        if !answer.headers.has("Vary", "Origin") { answer.headers.append("Vary", "Origin") }
+        return answer
+    }
+
+    /// Throws where the host or the origin is not welcome; gives the origin that is allowed.
+    private func check(_ request: ServerRequest) throws(RequestProblem) -> String? {
+        if let hosts = request.connection.listener.hosts, !hosts.allows(request.head.host) {
+            let host = (request.head.host ?? "").quotedForMessage
+            throw RequestProblem(
+                HTTPStatus(421), code: "server.host",
+                "this server is not known as \(host); call it by an address that it allows")
+        }
+        switch OriginVerdict(request.head, configuration.crossOrigin, isSecure: request.isSecure) {
+        case .own: return nil
+        case .allowed(let origin): return origin
+        case .refused:
+            throw RequestProblem(.forbidden, code: "server.origin", "web pages of this origin may not use this server")
+        }
+    }
+
+    @inline(never)
+    private func find(_ request: ServerRequest) throws(RequestProblem) -> Target {
+        let origin = try check(request)
+        let head = request.head
+        if head.path == "*" {
+            return .answer(.empty().header("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"))
+        }
+        switch routes.match(head.method, head.path) {
+        case .route(let index, let values):
+            let entry = routes.entries[index]
+            request.connection.state.withLock { $0.exchange.route = entry }
+            return .route(entry, values: values)
+        case .otherMethod(let allowed):
+            let list = allowed.map(\.rawValue).joined(separator: ", ")
+            guard head.method == .options else {
+                throw RequestProblem(
+                    .methodNotAllowed, code: "server.method", "\(head.method) is not possible here, but \(list) is",
+                    headers: ["Allow": list])
+            }
+            if let origin, let rules = configuration.crossOrigin, head.headers["Access-Control-Request-Method"] != nil {
+                return .answer(rules.preflight(origin, methods: allowed))
+            }
+            return .answer(.empty().header("Allow", list))
+        case .nothing:
+            throw .notFound("there is nothing at \(head.path.quotedForMessage)")
+        case .refused:
+            throw .badRequest("the path is malformed: it has a wrong escape, or a part that would leave its folder")
+        }
+    }
+
+    @inline(never)
+    private func inputs(
+        _ entry: RouteEntry, _ values: [String], _ request: ServerRequest, _ body: JSON?
+    ) throws(RequestProblem) -> RawInputs {
+        guard let query = PercentDecoding.pairs(request.head.query) else {
+            throw .badRequest("the query is malformed: it has a wrong escape")
+        }
+        let path = values.isEmpty ? [] : Array(zip(entry.template.names, values))
+        return RawInputs(path: path, query: query, request: request, body: body)
+    }
+
+    @inline(never)
+    private func checkLength(_ request: ServerRequest) throws(RequestProblem) {
+        guard case .length(let length) = request.head.body, length > request.bodyLimit else { return }
+        throw RequestProblem(
+            .contentTooLarge, code: "server.too-large", "the body is larger than \(ByteCount(request.bodyLimit).words)")
+    }
+
+    @inline(never)
+    private func parse(_ bytes: [UInt8], _ request: ServerRequest) throws(RequestProblem) -> JSON? {
+        if bytes.isEmpty { return nil }
+        if let type = request.headers["Content-Type"] {
+            let name = type.prefix { $0 != ";" }.trimmingSpaces.lowercased()
+            guard name == "application/json" || name.hasPrefix("application/") && name.hasSuffix("+json") else {
+                throw RequestProblem(
+                    HTTPStatus(415), code: "server.type",
+                    "the body is \(name.quotedForMessage), but this needs application/json")
+            }
+        }
+        do throws(JSONError) {
+            return try JSON(parsing: bytes)
+        } catch {
+            let place = error.path.joined(separator: ".")
+            throw RequestProblem(
+                .badRequest, code: "server.json", "the body is not valid JSON: \(error)",
+                inputs: [InputProblem(place: "body", name: place, message: error.message)])
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Capabilities
+import HTTPCore
+import JSON
+import LoopKit
+import Synchronization
+
+/// What all connections of a server share.
+final class ServerCore: Sendable {
+    let routes: Routes
+    let configuration: ServerConfiguration
+    let limits: ServerLimits
+    let dateLine = DateLine()
+    let connections = ConnectionSet()
+    /// The event streams, which get a sign of life when they are silent.
+    let streams = ConnectionSet()
+    let loop = EventLoop()
+    let isEnding = Atomic(false)
+    private let handlers = Atomic(0)
+    private let lastID = Atomic<UInt64>(0)
+    // Two servers, or two runs of one, should not name two requests alike.
+    private let idPrefix: String
+
+    init(_ routes: Routes, _ configuration: ServerConfiguration) {
+        self.routes = routes
+        self.configuration = configuration
+        limits = configuration.limits
+        idPrefix = String(UInt32.random(in: .min ... .max), radix: 36) + "-"
+    }
+
+    func newID() -> String {
+        idPrefix + String(lastID.add(1, ordering: .relaxed).newValue, radix: 36)
+    }
+
+    /// The client's own id where it has a harmless one, so that one name follows a request through several programs.
+    func requestID(_ head: HTTPRequestHead) -> String {
+        guard let given = head.headers["X-Request-ID"], !given.isEmpty, given.utf8.count <= 64,
+            given.utf8.allSatisfy({ HTTPHeaders.isTokenByte($0) })
+        else { return newID() }
+        return given
+    }
+
+    /// Counts a handler that begins, and throws when there are too many; `leave` has to follow in any case.
+    func enter() throws(RequestProblem) {
+        guard handlers.add(1, ordering: .relaxed).newValue <= limits.handlers else {
+            throw .unavailable("the server is busy with \(limits.handlers) requests", retryAfter: 1)
+        }
+    }
+
+    /// Counts a handler that ends.
+    func leave() {
+        handlers.subtract(1, ordering: .relaxed)
+    }
+}
