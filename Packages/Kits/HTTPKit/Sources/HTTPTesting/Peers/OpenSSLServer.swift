@@ -1,0 +1,31 @@
+public import Cryptography
+import ProcessKit
+
+/// `openssl s_server`, for handshakes that our own TLS would refuse to take part in. It answers every GET with a page.
+public enum OpenSSLServer {
+    /// Runs it for the length of `body`, which gets the port.
+    ///
+    /// - Parameter options: More arguments, such as `-tls1_1`.
+    public static func run<Result>(
+        _ identity: Identity, _ options: [String] = [], isolation: isolated (any Actor)? = #isolation,
+        during body: (_ port: Int) async throws -> Result
+    ) async throws -> Result {
+        try await TemporaryDirectory.run { folder in
+            let files = try identity.write(into: folder, as: "server")
+            let command = Command(
+                "openssl",
+                ["s_server", "-accept", "127.0.0.1:0", "-www", "-cert", files.chain, "-cert_chain", files.chain]
+                    + ["-key", files.key] + options,
+                environment: PeerPrograms.environment())
+            return try await Launcher().withChild(command, grace: .milliseconds(200)) { child in
+                while let line = try await child.output.nextLine().map({ String(decoding: $0, as: UTF8.self) }) {
+                    guard line.hasPrefix("ACCEPT "), let port = line.split(separator: ":").last.flatMap({ Int($0) })
+                    else { continue }
+                    return try await body(port)
+                }
+                throw ScriptError.failed(
+                    "openssl s_server did not start: \(String(decoding: child.errorTail, as: UTF8.self))")
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import FileKit
+import Glibc
+
+/// A directory of a test's own, which goes with all it holds when the body ends.
+public enum TemporaryDirectory {
+    /// Lends the path of a fresh directory.
+    public static func run<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Result
+    ) async throws -> Result {
+        var template = Array("/tmp/httpkit-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw Sockets.failure("make a temporary directory") }
+        let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let result: Swift.Result<Result, any Error>
+        do { result = .success(try await body(path)) } catch { result = .failure(error) }
+        try removeTree(path)
+        return try result.get()
+    }
+
+    private static func removeTree(_ path: String) throws {
+        for entry in try Files.list(path) {
+            let child = "\(path)/\(entry.name)"
+            if entry.kind == .directory { try removeTree(child) } else { try Files.remove(child) }
+        }
+        try Files.remove(path)
+    }
+
+    /// Makes a file of that size that takes no space on the disk: its bytes are zeros.
+    public static func makeSparseFile(_ path: String, size: Int) throws {
+        try Files.writeAtomically([], to: path)
+        guard unsafe truncate(path, size) == 0 else { throw Sockets.failure("enlarge \(path)") }
+    }
+}

@@ -1,0 +1,188 @@
+import Glibc
+
+/// One connection of a `ScriptedServer`, in blocking calls. Every call throws when the peer has left or the test is over.
+public final class ScriptedConnection {
+    /// 0 for the server's first connection.
+    public let number: Int
+    private let transport: any ScriptedTransport
+    private let record: Watched<ServerRecord>
+    private let isStopped: () -> Bool
+    /// Received and not yet asked for.
+    private var rest: [UInt8] = []
+    private var isReset = false
+
+    init(
+        number: Int, transport: any ScriptedTransport, record: Watched<ServerRecord>, isStopped: @escaping () -> Bool
+    ) {
+        self.number = number
+        self.transport = transport
+        self.record = record
+        self.isStopped = isStopped
+    }
+
+    // MARK: - Receiving
+
+    /// Receives up to the empty line that ends a head, and records the request.
+    @discardableResult
+    public func receiveHead() throws -> RecordedRequest {
+        var searched = 0
+        while true {
+            if let end = Self.endOfHead(rest, from: searched) {
+                let request = RecordedRequest(head: Array(rest[..<end]))
+                rest.removeFirst(end)
+                change { $0.requests.append(request) }
+                return request
+            }
+            searched = max(0, rest.count - 3)
+            try receiveSome()
+        }
+    }
+
+    /// Receives so many bytes.
+    @discardableResult
+    public func receive(_ count: Int) throws -> [UInt8] {
+        while rest.count < count { try receiveSome() }
+        let bytes = Array(rest[..<count])
+        rest.removeFirst(count)
+        return bytes
+    }
+
+    /// Receives so many bytes and forgets them, which is how gigabytes are taken.
+    public func discard(_ count: Int) throws {
+        var left = count - rest.count
+        guard left > 0 else {
+            rest.removeFirst(count)
+            return
+        }
+        rest = []
+        var block = [UInt8](repeating: 0, count: 1 << 18)
+        while left > 0 {
+            let got = try receive(into: &block, atMost: left)
+            left -= got
+        }
+    }
+
+    /// Whatever comes next, at least one byte.
+    public func receiveAny() throws -> [UInt8] {
+        if rest.isEmpty { try receiveSome() }
+        defer { rest = [] }
+        return rest
+    }
+
+    private func receiveSome() throws {
+        var block = [UInt8](repeating: 0, count: 1 << 16)
+        let got = try receive(into: &block, atMost: block.count)
+        rest.append(contentsOf: block[..<got])
+    }
+
+    private func receive(into block: inout [UInt8], atMost most: Int) throws -> Int {
+        let got = try transport.receive(into: &block, atMost: min(most, block.count))
+        guard got > 0 else { throw left() }
+        change { $0.bytesReceived += got }
+        return got
+    }
+
+    /// The position after the empty line, whatever the line ends are.
+    private static func endOfHead(_ bytes: [UInt8], from start: Int) -> Int? {
+        var index = start
+        while index < bytes.count {
+            if bytes[index] == 10 {
+                if index + 1 < bytes.count, bytes[index + 1] == 10 { return index + 2 }
+                if index + 2 < bytes.count, bytes[index + 1] == 13, bytes[index + 2] == 10 { return index + 3 }
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    // MARK: - Sending
+
+    /// Sends all of the bytes, waiting while the peer does not read.
+    public func send(_ bytes: [UInt8]) throws {
+        var start = 0
+        while start < bytes.count {
+            let sent = try transport.send(bytes, from: start)
+            guard sent > 0 else { throw left() }
+            start += sent
+            change { $0.bytesSent += sent }
+        }
+    }
+
+    public func send(_ text: String) throws {
+        try send(Array(text.utf8))
+    }
+
+    /// Sends the bytes in pieces with a pause after each.
+    public func sendSlowly(_ bytes: [UInt8], piece: Int = 1, pause: Duration) throws {
+        var start = 0
+        while start < bytes.count {
+            let end = min(start + piece, bytes.count)
+            try send(Array(bytes[start..<end]))
+            start = end
+            try self.pause(pause)
+        }
+    }
+
+    /// Sends the bytes again and again until the peer leaves or the test ends.
+    public func sendEndlessly(_ bytes: [UInt8]) throws -> Never {
+        while true { try send(bytes) }
+    }
+
+    // MARK: - Waiting and ending
+
+    /// Does nothing, and reads nothing, until the peer leaves or the test ends; then throws which it was.
+    public func stall() throws -> Never {
+        while true { try pause(.seconds(3600)) }
+    }
+
+    /// Waits; throws at once when the peer leaves or the test ends.
+    public func pause(_ time: Duration) throws {
+        guard try !transport.peerLeaves(within: time) else { throw left() }
+    }
+
+    /// Waits for the peer to end its side, reading and forgetting what comes.
+    public func receiveEnd() throws {
+        var block = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let got = try transport.receive(into: &block, atMost: block.count)
+            guard got > 0 else { break }
+            change { $0.bytesReceived += got }
+        }
+        change { $0.peerLeft = true }
+    }
+
+    /// Makes the end of the script a reset instead of a close: the peer may lose what it has not read.
+    public func reset() {
+        isReset = true
+        Sockets.resetOnClose(transport.socket)
+    }
+
+    /// Ends the connection without the notice that TLS wants, as a cut line or an attacker would. The end of the script
+    /// ends it properly.
+    public func cut() {
+        transport.cut()
+    }
+
+    func end() {
+        guard !isReset else { return }
+        transport.close()
+        transport.drain()
+    }
+
+    /// Adds to what was recorded of the last request.
+    func amendLast(_ body: (inout RecordedRequest) -> Void) {
+        change { connection in
+            if !connection.requests.isEmpty { body(&connection.requests[connection.requests.count - 1]) }
+        }
+    }
+
+    private func left() -> ScriptError {
+        if isStopped() { return .stopped }
+        change { $0.peerLeft = true }
+        return .peerLeft
+    }
+
+    private func change(_ body: (inout ServerRecord.Connection) -> Void) {
+        record.change { body(&$0.connections[number]) }
+    }
+}

@@ -1,0 +1,70 @@
+import Glibc
+
+/// The bytes of a connection, plain or through TLS, in calls that block. The descriptor stays the server's.
+protocol ScriptedTransport: AnyObject {
+    var socket: Int32 { get }
+    /// Returns 0 when the peer has left.
+    func receive(into block: inout [UInt8], atMost most: Int) throws -> Int
+    /// Returns how many bytes went out, and 0 when the peer has left.
+    func send(_ bytes: [UInt8], from start: Int) throws -> Int
+    /// Ends the own side as the protocol wants it.
+    func close()
+    /// Ends the own side of the socket, whatever TLS wants.
+    func cut()
+}
+
+extension ScriptedTransport {
+    /// Waits without reading; true as soon as the peer has closed its side or broken the connection.
+    func peerLeaves(within time: Duration) throws -> Bool {
+        // POLLRDHUP, which the Glibc module does not have.
+        try Sockets.wait(socket, for: 0x2000, atMost: time)
+    }
+
+    /// Forgets what the peer still sends, for a moment: closing a socket with something unread would be a reset, and
+    /// the peer might lose what was sent to it.
+    func drain() {
+        _ = shutdown(socket, Int32(SHUT_WR))
+        var block = [UInt8](repeating: 0, count: 1 << 16)
+        let deadline = ContinuousClock.now + .milliseconds(200)
+        while case let left = ContinuousClock.now.duration(to: deadline), left > .zero {
+            // What cannot be waited for needs no patience either.
+            guard (try? Sockets.wait(socket, for: Int16(POLLIN), atMost: left)) == true else { return }
+            let got = unsafe block.withUnsafeMutableBytes { unsafe recv(socket, $0.baseAddress, $0.count, 0) }
+            guard got > 0 else { return }
+        }
+    }
+}
+
+/// A connection without TLS.
+final class PlainTransport: ScriptedTransport {
+    let socket: Int32
+
+    init(_ socket: Int32) {
+        self.socket = socket
+    }
+
+    func receive(into block: inout [UInt8], atMost most: Int) throws -> Int {
+        while true {
+            let got = unsafe block.withUnsafeMutableBytes { unsafe recv(socket, $0.baseAddress, most, 0) }
+            if got >= 0 { return got }
+            guard errno == EINTR else { return 0 }
+        }
+    }
+
+    func send(_ bytes: [UInt8], from start: Int) throws -> Int {
+        while true {
+            let sent = unsafe bytes.withUnsafeBytes { bytes in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[start...])
+                return unsafe Glibc.send(socket, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            }
+            if sent >= 0 { return sent }
+            guard errno == EINTR else { return 0 }
+        }
+    }
+
+    func close() {}
+
+    func cut() {
+        _ = shutdown(socket, Int32(SHUT_WR))
+    }
+}
