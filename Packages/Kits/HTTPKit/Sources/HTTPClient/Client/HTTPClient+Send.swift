@@ -21,7 +21,7 @@ extension HTTPClient {
     ///
     /// No more is taken from the server than is read. Once the head is there nothing is tried again.
     public nonisolated(nonsending) func open(_ request: HTTPRequest) async throws -> HTTPExchange {
-        let delivery = TransferPlan.Delivery.stream(limit: request.limits.readSize)
+        let delivery = TransferPlan.Delivery.stream(limit: request.limits.held)
         return try await perform(request, delivery: delivery) { transfer, request, attempt in
             // Held from here on: an answer that is not given out ends with it.
             let lease = TransferLease(transfer)

@@ -20,6 +20,9 @@ extension HTTPClient {
     public nonisolated(nonsending) func download(
         _ request: HTTPRequest, to descriptor: Int32
     ) async throws -> HTTPDownload {
+        var request = request
+        // Nobody reads the pieces, so the fewest are the best: each wakes the writing thread.
+        request.limits.buffer = 512 << 10
         let exchange = try await open(request).requireSuccess()
         let executor = try OwnThreadExecutor()
         defer { executor.end() }

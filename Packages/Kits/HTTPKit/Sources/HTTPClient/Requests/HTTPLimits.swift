@@ -19,5 +19,8 @@ public struct HTTPLimits: Sendable, Hashable {
 
     public init() {}
 
-    var readSize: Int { min(max(buffer, 16 << 10), 512 << 10) }
+    var held: Int { min(max(buffer, 16 << 10), 512 << 10) }
+
+    /// How much libcurl reads at once: more costs memory and gains nothing.
+    var readSize: Int { min(held, 128 << 10) }
 }

@@ -71,9 +71,10 @@ public struct Nginx: Sendable {
             try TemporaryDirectory.makeSparseFile("\(folder)/slow", size: 1 << 20)
             try Files.writeAtomically(
                 Array(NginxConfiguration.template(folder: folder, isLogging: isLogging).utf8), to: "\(folder)/template")
-            let command = Command(
+            var command = Command(
                 "python3", ["-c", NginxConfiguration.launcher, folder], environment: PeerPrograms.environment(),
                 workingDirectory: folder)
+            command.input = .pipe
             return try await Launcher().withChild(command, grace: .milliseconds(500)) { child in
                 let line = try await child.output.nextLine().map { String(decoding: $0, as: UTF8.self) } ?? ""
                 let ports = line.split(separator: " ").compactMap { Int($0) }

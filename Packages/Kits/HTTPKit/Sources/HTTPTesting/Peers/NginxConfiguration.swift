@@ -1,9 +1,10 @@
 /// The texts that `Nginx` starts nginx with.
 enum NginxConfiguration {
-    /// Binds ports of the system's choice, writes them into the configuration, and becomes nginx, which takes listening
+    /// Binds ports of the system's choice, writes them into the configuration, and starts nginx, which takes listening
     /// sockets over from its environment. So no port is free for a moment and taken by somebody else.
     static let launcher = """
-        import os, socket, sys
+        \(PeerPrograms.supervisor)
+        import socket
         folder = sys.argv[1]
         text = open(folder + "/template").read()
         listeners = [socket.socket() for _ in range(2)] + [socket.socket(socket.AF_UNIX)]
@@ -19,9 +20,10 @@ enum NginxConfiguration {
         # As root, nginx would let its worker become somebody who may not look into the folder.
         text = text.replace("@user@", "user root;" if os.geteuid() == 0 else "")
         open(folder + "/nginx.conf", "w").write(text)
-        os.environ["NGINX"] = "".join("%d;" % listener.detach() for listener in listeners)
+        numbers = [listener.detach() for listener in listeners]
+        os.environ["NGINX"] = "".join("%d;" % number for number in numbers)
         print(*ports, flush=True)
-        os.execvp("nginx", ["nginx", "-e", "stderr", "-p", folder, "-c", folder + "/nginx.conf"])
+        supervise(["nginx", "-e", "stderr", "-p", folder, "-c", folder + "/nginx.conf"], numbers)
         """
 
     static func template(folder: String, isLogging: Bool) -> String {

@@ -12,11 +12,13 @@ public enum OpenSSLServer {
     ) async throws -> Result {
         try await TemporaryDirectory.run { folder in
             let files = try identity.write(into: folder, as: "server")
-            let command = Command(
-                "openssl",
-                ["s_server", "-accept", "127.0.0.1:0", "-www", "-cert", files.chain, "-cert_chain", files.chain]
-                    + ["-key", files.key] + options,
+            var command = Command(
+                "python3",
+                ["-c", "\(PeerPrograms.supervisor)\nsupervise(sys.argv[1:])", "openssl", "s_server", "-www"]
+                    + ["-accept", "127.0.0.1:0", "-cert", files.chain, "-cert_chain", files.chain, "-key", files.key]
+                    + options,
                 environment: PeerPrograms.environment())
+            command.input = .pipe
             return try await Launcher().withChild(command, grace: .milliseconds(200)) { child in
                 while let line = try await child.output.nextLine().map({ String(decoding: $0, as: UTF8.self) }) {
                     guard line.hasPrefix("ACCEPT "), let port = line.split(separator: ":").last.flatMap({ Int($0) })

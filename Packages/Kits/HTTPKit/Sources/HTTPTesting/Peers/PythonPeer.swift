@@ -11,12 +11,19 @@ public struct PythonPeer: Sendable {
         try await child.output.nextLine().map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// The path of one of the programs in this package's folder `Peers`.
+    public static func path(_ name: String) -> String {
+        let parts = #filePath.split(separator: "/").dropLast(4)
+        return parts.map { "/\($0)" }.joined() + "/Peers/\(name)"
+    }
+
     /// Runs a file for the length of `body`, and ends it and all it started.
     public static func run<Result>(
         file: String, _ arguments: [String] = [], isolation: isolated (any Actor)? = #isolation,
         during body: (PythonPeer) async throws -> Result
     ) async throws -> Result {
-        try await run([file] + arguments, during: body)
+        let runner = "import runpy\nsys.argv = sys.argv[1:]\nrunpy.run_path(sys.argv[0], run_name='__main__')"
+        return try await run(program: runner, [file] + arguments, during: body)
     }
 
     /// Runs a program given as text for the length of `body`.
@@ -24,16 +31,16 @@ public struct PythonPeer: Sendable {
         source: String, _ arguments: [String] = [], isolation: isolated (any Actor)? = #isolation,
         during body: (PythonPeer) async throws -> Result
     ) async throws -> Result {
-        try await run(["-c", source] + arguments, during: body)
+        try await run(program: source, arguments, during: body)
     }
 
     private static func run<Result>(
-        _ arguments: [String], isolation: isolated (any Actor)? = #isolation,
+        program: String, _ arguments: [String], isolation: isolated (any Actor)? = #isolation,
         during body: (PythonPeer) async throws -> Result
     ) async throws -> Result {
         var command = Command(
-            try PeerPrograms.python(), ["-u"] + arguments, environment: PeerPrograms.environment())
-        // A peer that outlives a killed test run would hold its memory and its port for ever.
+            try PeerPrograms.python(), ["-u", "-c", "\(watched)\n\(program)"] + arguments,
+            environment: PeerPrograms.environment())
         command.input = .pipe
         return try await Launcher().withChild(command, grace: .milliseconds(200)) { child in
             guard let line = try await child.output.nextLine(),
@@ -45,6 +52,8 @@ public struct PythonPeer: Sendable {
             return try await body(PythonPeer(port: port, child: child))
         }
     }
+
+    private static let watched = "\(PeerPrograms.supervisor)\nwatch(lambda: os._exit(0))"
 
     /// Runs a program to its end and returns what it printed.
     public static func output(source: String, _ arguments: [String] = [], input: [UInt8] = []) async throws -> String {

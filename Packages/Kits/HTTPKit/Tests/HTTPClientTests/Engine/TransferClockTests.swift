@@ -1,0 +1,82 @@
+import HTTPCore
+import Testing
+
+@testable import HTTPClient
+
+@Suite("The limits of time")
+struct TransferClockTests {
+    private func clock(total: Int64? = nil, idle: Int64? = 30) -> TransferClock {
+        TransferClock(limits: TransferClock.Limits(connect: 10, firstByte: 20, idle: idle, total: total), now: 100)
+    }
+
+    @Test("each phase has its limit")
+    func phases() {
+        var clock = clock()
+        #expect(clock.deadline == 110)
+        #expect(clock.passed(now: 109) == nil)
+        #expect(clock.passed(now: 110) == .connectTimedOut)
+        clock.connected(hasBody: true, now: 105)
+        #expect(clock.deadline == 135 && clock.passed(now: 135) == .idleTimedOut)
+        clock.sent(isLast: false, now: 120)
+        #expect(clock.deadline == 150)
+        clock.sent(isLast: true, now: 130)
+        #expect(clock.deadline == 150 && clock.passed(now: 150) == .firstByteTimedOut)
+        clock.received(now: 140)
+        #expect(clock.deadline == 170 && clock.passed(now: 170) == .idleTimedOut)
+        clock.received(now: 160)
+        #expect(clock.passed(now: 189) == nil)
+    }
+
+    @Test("without a body the answer is waited for at once")
+    func bodiless() {
+        var clock = clock()
+        clock.connected(hasBody: false, now: 105)
+        #expect(clock.phase == .waiting && clock.deadline == 125)
+    }
+
+    @Test("time in which the caller holds the transfer up does not count")
+    func held() {
+        var clock = clock()
+        clock.connected(hasBody: true, now: 105)
+        clock.holdByWriter()
+        #expect(clock.deadline == .max && clock.passed(now: 1000) == nil)
+        clock.releasedByWriter(now: 500)
+        #expect(clock.deadline == 530)
+        clock.sent(isLast: true, now: 510)
+        clock.received(now: 520)
+        clock.holdByReader()
+        #expect(clock.passed(now: 9000) == nil)
+        clock.releasedByReader(now: 9000)
+        #expect(clock.passed(now: 9029) == nil && clock.passed(now: 9030) == .idleTimedOut)
+    }
+
+    @Test("the limit of the whole holds in every phase, also while the caller holds it up")
+    func total() {
+        var clock = clock(total: 50, idle: nil)
+        #expect(clock.passed(now: 105) == nil)
+        clock.connected(hasBody: false, now: 105)
+        clock.received(now: 110)
+        clock.holdByReader()
+        #expect(clock.deadline == 150 && clock.passed(now: 150) == .totalTimedOut)
+    }
+
+    @Test("an interim answer is a sign of life while the body goes, and no answer")
+    func interim() {
+        var clock = clock()
+        clock.connected(hasBody: true, now: 105)
+        clock.interim(now: 120)
+        #expect(clock.phase == .sending && clock.deadline == 150)
+        clock.sent(isLast: true, now: 130)
+        clock.interim(now: 140)
+        #expect(clock.deadline == 150)
+    }
+
+    @Test("durations beyond any clock are no limit rather than an overflow")
+    func overflow() {
+        let limits = TransferClock.Limits(connect: .max, firstByte: .max, idle: .max, total: .max)
+        let clock = TransferClock(limits: limits, now: .max - 5)
+        #expect(clock.deadline == .max && clock.passed(now: .max - 1) == nil)
+        #expect(Duration.seconds(Int64.max).nanoseconds == .max)
+        #expect(Duration.milliseconds(1500).nanoseconds == 1_500_000_000)
+    }
+}

@@ -1,0 +1,103 @@
+import HTTPClient
+import HTTPCore
+import HTTPTesting
+import Testing
+
+@Suite("The events of an answer come as they are sent")
+struct EventStreamTests {
+    @Test("events arrive one by one while the server waits for the reader's next step", .timeLimit(.minutes(1)))
+    func oneByOne() async throws {
+        try await ScriptedServer.run { connection in
+            try connection.receiveHead()
+            try connection.beginEvents()
+            for number in 0..<50 {
+                try connection.send("id: \(number)\nevent: step\ndata: \(number)\n\n")
+                // The reader shows over the same connection that it has the event: nothing holds it back.
+                _ = try connection.pause(.milliseconds(1))
+            }
+        } during: { server in
+            try await Lab.client { client in
+                let exchange = try await client.open(try Lab.request(server.port))
+                var events = exchange.events().makeAsyncIterator()
+                for number in 0..<50 {
+                    let event = try #require(try await events.next())
+                    #expect(event == ServerSentEvent(type: "step", text: "\(number)", lastEventID: "\(number)"))
+                }
+                let end = try await events.next()
+                #expect(end == nil)
+                #expect(events.lastEventID == "49")
+            }
+        }
+    }
+
+    @Test("an event is there before the server sends anything more", .timeLimit(.minutes(1)))
+    func prompt() async throws {
+        try await ScriptedServer.run { connection in
+            try connection.receiveHead()
+            try connection.beginEvents()
+            try connection.send("data: first\r\n\r")
+            try connection.stall()
+        } during: { server in
+            try await Lab.client { client in
+                let exchange = try await client.open(try Lab.request(server.port))
+                var events = exchange.events().makeAsyncIterator()
+                let event = try await events.next()
+                #expect(event?.text == "first")
+                exchange.cancel()
+                try await server.until { $0.openNow == 0 }
+                #expect(server.record.connections.first?.peerLeft == true)
+            }
+        }
+    }
+
+    @Test("batches hold the same events, and a break comes after those before it", .timeLimit(.minutes(1)))
+    func batches() async throws {
+        try await ScriptedServer.run { connection in
+            try connection.receiveHead()
+            let events = (0..<2000).map { "data: \($0)\n\n" }.joined()
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n\(events)data: half")
+        } during: { server in
+            try await Lab.client { client in
+                for isBatched in [true, false] {
+                    let exchange = try await client.open(try Lab.request(server.port))
+                    var texts: [String] = []
+                    let error = await Lab.failure {
+                        if isBatched {
+                            for try await batch in exchange.events().batches {
+                                #expect(!batch.isEmpty)
+                                texts += batch.map(\.text)
+                            }
+                        } else {
+                            for try await event in exchange.events() { texts.append(event.text) }
+                        }
+                    }
+                    #expect(error?.kind == .cut && texts == (0..<2000).map(String.init))
+                }
+            }
+        }
+    }
+
+    @Test("an event beyond the limit ends the stream and the connection", .timeLimit(.minutes(1)))
+    func limit() async throws {
+        try await ScriptedServer.run { connection in
+            try connection.receiveHead()
+            try connection.beginEvents()
+            try connection.send("data: small\n\ndata: ")
+            try connection.sendEndlessly([UInt8](repeating: UInt8(ascii: "x"), count: 4096))
+        } during: { server in
+            try await Lab.client { client in
+                var texts: [String] = []
+                let error = await Lab.failure {
+                    let exchange = try await client.open(try Lab.request(server.port))
+                    for try await event in exchange.events(limits: EventLimits(line: 1 << 20)) {
+                        texts.append(event.text)
+                    }
+                }
+                #expect(error?.kind == .tooLarge && texts == ["small"])
+                #expect(error?.message.contains("a line is larger than the limit of 1048576 bytes") == true)
+                let record = try await server.until { $0.openNow == 0 }
+                #expect(record.bytesSent < 16 << 20)
+            }
+        }
+    }
+}

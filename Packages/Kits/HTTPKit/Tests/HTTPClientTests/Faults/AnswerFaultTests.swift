@@ -1,0 +1,143 @@
+import HTTPClient
+import HTTPCore
+import HTTPTesting
+import Testing
+
+@Suite("An answer that breaks the rules is refused, and one that bends them is read")
+struct AnswerFaultTests {
+    @Test(
+        "what is no HTTP is called so", .timeLimit(.minutes(1)),
+        arguments: [
+            "SSH-2.0-OpenSSH_9.2\r\n", "220 mail ready\r\n", "\u{0}\u{1}\u{2}\u{3}\r\n\r\n", "<html>hello</html>\n",
+            "HTTP/1.1 abc OK\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloworld\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nhello", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n11111111111111111\r\nhello",
+        ])
+    func garbage(_ sent: String) async throws {
+        try await ScriptedServer.run { connection in
+            try connection.receiveHead()
+            try connection.send(sent)
+        } during: { server in
+            try await Lab.client { client in
+                let error = try #require(
+                    await Lab.failure { _ = try await client.send(try Lab.request(server.port)) })
+                #expect([.badAnswer, .cut].contains(error.kind), "\(error.kind): \(error.message)")
+                #expect(error.message.contains("127.0.0.1:\(server.port)"))
+                try await server.until { $0.openNow == 0 }
+                #expect(server.record.connections.count == 1)
+            }
+        }
+    }
+
+    @Test(
+        "line ends of all kinds, spaces and empty reasons are read", .timeLimit(.minutes(1)),
+        arguments: [
+            "HTTP/1.1 200 OK\nContent-Length: 2\nX-A: b\n\nhi",
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\nX-A: b\r\n\nhi",
+            "HTTP/1.1 200\r\nContent-Length:2\r\nX-A:   b  \r\n\r\nhi",
+            "HTTP/1.0 200 OK\r\nX-A: b\r\n\r\nhi",
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nX-A: no\r\n\r\n"
+                + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: b\r\n\r\nhi",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-A: b\r\n\r\n1;x=y\r\nh\r\n01\r\ni\r\n0\r\nX-T: u\r\n\r\n",
+        ])
+    func lenient(_ sent: String) async throws {
+        try await ScriptedServer.run { connection in
+            try connection.receiveHead()
+            try connection.send(sent)
+        } during: { server in
+            try await Lab.client { client in
+                let answer = try await client.send(try Lab.request(server.port))
+                #expect(answer.text == "hi")
+                #expect(answer.headers.all("X-A") == ["b"])
+            }
+        }
+    }
+
+    @Test("bytes after the announced length belong to nobody", .timeLimit(.minutes(1)))
+    func surplus() async throws {
+        try await ScriptedServer.run { connection in
+            while true {
+                try connection.receiveHead()
+                let more = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
+                try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi\(more)")
+            }
+        } during: { server in
+            try await Lab.client { client in
+                for _ in 0..<3 {
+                    let answer = try await client.send(try Lab.request(server.port))
+                    #expect(answer.text == "hi")
+                }
+            }
+        }
+    }
+
+    @Test("a head without end is refused at its limit, whether of many lines or of one", .timeLimit(.minutes(1)))
+    func endlessHead() async throws {
+        try await ScriptedServer.run { connection in
+            try connection.receiveHead()
+            try connection.send("HTTP/1.1 200 OK\r\n")
+            if connection.number == 0 {
+                try connection.sendEndlessly(Array("X-More: \(String(repeating: "x", count: 1000))\r\n".utf8))
+            }
+            try connection.send("X-Long: ")
+            try connection.sendEndlessly([UInt8](repeating: UInt8(ascii: "x"), count: 4096))
+        } during: { server in
+            try await Lab.client { client in
+                for _ in 0..<2 {
+                    let error = await Lab.failure { _ = try await client.send(try Lab.request(server.port)) }
+                    #expect(error?.kind == .headTooLarge, "\(error?.message ?? "")")
+                }
+                let record = try await server.until { $0.connections.count == 2 && $0.openNow == 0 }
+                // What fits into the sockets' buffers, and no gigabytes.
+                #expect(record.connections.allSatisfy { $0.bytesSent < 16 << 20 && $0.peerLeft })
+            }
+        }
+    }
+
+    @Test("a body beyond the limit is refused as soon as it is known, announced or not", .timeLimit(.minutes(1)))
+    func largeBody() async throws {
+        try await ScriptedServer.run { connection in
+            try connection.receiveHead()
+            let framing = connection.number == 0 ? "Content-Length: 10000000000" : "Connection: close"
+            try connection.send("HTTP/1.1 200 OK\r\n\(framing)\r\n\r\n")
+            try connection.sendEndlessly([UInt8](repeating: 1, count: 1 << 16))
+        } during: { server in
+            try await Lab.client { client in
+                for _ in 0..<2 {
+                    var request = try Lab.request(server.port)
+                    request.limits.body = 1 << 20
+                    let error = await Lab.failure { [request] in _ = try await client.send(request) }
+                    #expect(error?.kind == .tooLarge, "\(error?.message ?? "")")
+                    #expect(error?.status == .ok)
+                }
+                let record = try await server.until { $0.connections.count == 2 && $0.openNow == 0 }
+                #expect(record.connections.allSatisfy { $0.bytesSent < 16 << 20 })
+            }
+        }
+    }
+
+    @Test("a stream of a compressed bomb is read by demand and in whole, within little memory", .timeLimit(.minutes(1)))
+    func streamedBomb() async throws {
+        let bomb = try await gzipOfZeros(megabytes: 64)
+        try await ScriptedServer.run { connection in
+            try connection.receiveHead()
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n")
+            try connection.send(bomb)
+        } during: { server in
+            try await Lab.client { client in
+                var request = try Lab.request(server.port)
+                request.acceptsCompressed = true
+                let exchange = try await client.open(request)
+                var (total, largest) = (0, 0)
+                for try await bytes in exchange.body {
+                    total += bytes.count
+                    largest = max(largest, bytes.count)
+                }
+                #expect(total == 64 << 20)
+                #expect(largest <= 32 << 20, "\(largest)")
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import HTTPCore
+import Testing
+
+@testable import HTTPClient
+
+@Suite("Proxies from variables")
+struct ProxySettingsTests {
+    @Test("the usual names count, the capitals of http do not, and the particular goes before the general")
+    func environment() throws {
+        let settings = ProxySettings(environment: [
+            "HTTP_PROXY": "http://evil.example:1", "HTTPS_PROXY": "http://s.example:2",
+            "ALL_PROXY": "http://all.example:3",
+            "no_proxy": "localhost,.lab",
+        ])
+        #expect(settings.http == "http://all.example:3")
+        #expect(settings.https == "http://s.example:2")
+        #expect(settings.except?.hasPrefix("localhost,.lab,") == true)
+        #expect(settings.proxy(for: try HTTPURL("https://x/")) == "http://s.example:2")
+        #expect(settings.proxy(for: try HTTPURL("http://x/")) == "http://all.example:3")
+    }
+
+    @Test("no variables and empty ones are no proxy")
+    func none() {
+        for variables in [[:], ["http_proxy": "", "https_proxy": "", "HTTP_PROXY": "http://x:1"]] as [[String: String]]
+        {
+            let settings = ProxySettings(environment: variables)
+            #expect(settings.http == nil && settings.https == nil)
+        }
+    }
+
+    @Test("what is on this machine is reached directly, whatever the variables say")
+    func loopback() {
+        let except = ProxySettings(environment: ["http_proxy": "http://p.example:1"]).except ?? ""
+        for host in ["localhost", "127.0.0.0/8", "::1"] { #expect(except.split(separator: ",").contains(host[...])) }
+    }
+
+    @Test(
+        "a proxy that libcurl would not take is refused without being quoted", .timeLimit(.minutes(1)),
+        arguments: [
+            "bogus://user:s3cret@127.0.0.1:1", "http://user:s3cret@127.0.0.1:99999", "http://us er:s3cret@127.0.0.1:1",
+        ])
+    func unusable(_ proxy: String) async throws {
+        var configuration = HTTPClient.Configuration()
+        configuration.proxies = ProxySettings(http: proxy)
+        try await Lab.client(configuration) { client in
+            let error = await Lab.failure { _ = try await client.send(try Lab.request(9)) }
+            #expect(error?.kind == .proxy && error?.mayHaveBeenSent == false, "\(error?.message ?? "")")
+            #expect(error?.message.contains("s3cret") == false && error?.message.contains("user") == false)
+        }
+    }
+}

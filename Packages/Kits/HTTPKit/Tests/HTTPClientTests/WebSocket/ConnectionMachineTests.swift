@@ -1,0 +1,170 @@
+import HTTPClient
+import Testing
+
+/// Rows D-02, D-03 and D-04 without a clock, a network or a task.
+@Suite("Keeping a connection up: the decisions")
+struct ConnectionMachineTests {
+    typealias Machine = ConnectionMachine<ContinuousClock.Instant>
+
+    let origin = ContinuousClock.now
+
+    func at(_ seconds: Double) -> ContinuousClock.Instant { origin + .seconds(seconds) }
+
+    @Test("an attempt that succeeds is connected, and each change is told")  // row D-02
+    func success() {
+        var machine = Machine()
+        #expect(machine.state == .disconnected)
+        #expect(machine.nextTick == nil)
+        var actions = machine.handle(.start, at: at(0))
+        #expect(actions == [.connect, .changed(.connecting)])
+        actions = machine.handle(.start, at: at(0))
+        #expect(actions == [])
+        actions = machine.handle(.connected, at: at(1))
+        #expect(actions == [.changed(.connected)])
+        actions = machine.handle(.stop, at: at(2))
+        #expect(actions == [.drop, .changed(.disconnected)])
+        actions = machine.handle(.tick, at: at(3)) + machine.handle(.networkChanged, at: at(3))
+        #expect(actions == [])
+    }
+
+    @Test("failures are followed by 1, 2, 4, 8, 16, 30, 30, 30 and 30 seconds, and the tenth by the end")  // row D-02
+    func backoff() {
+        var machine = Machine()
+        _ = machine.handle(.start, at: at(0))
+        var now = 0.0
+        for (index, wait) in [1.0, 2, 4, 8, 16, 30, 30, 30, 30].enumerated() {
+            now += 0.5
+            let next = at(now + wait)
+            var actions = machine.handle(.failed, at: at(now))
+            #expect(actions == [.changed(.reconnecting(attempt: index + 1, at: next))])
+            #expect(machine.nextTick == next)
+            actions = machine.handle(.tick, at: at(now + wait - 0.001))
+            #expect(actions == [])
+            now += wait
+            actions = machine.handle(.tick, at: at(now))
+            #expect(actions == [.connect, .changed(.connecting)])
+        }
+        let actions = machine.handle(.failed, at: at(now))
+        #expect(actions == [.changed(.disconnected)])
+        #expect(machine.nextTick == nil)
+        // Whoever starts it again begins anew.
+        _ = machine.handle(.start, at: at(now))
+        _ = machine.handle(.failed, at: at(now))
+        #expect(machine.state == .reconnecting(attempt: 1, at: at(now + 1)))
+    }
+
+    @Test("one that is to persist goes on every 60 seconds")  // row D-02
+    func persistence() {
+        var policy = ConnectionPolicy()
+        policy.persistence = .seconds(60)
+        var machine = Machine(policy: policy)
+        _ = machine.handle(.start, at: at(0))
+        for _ in 1...9 {
+            _ = machine.handle(.failed, at: at(0))
+            _ = machine.handle(.tick, at: at(100))
+        }
+        for attempt in 10...30 {
+            _ = machine.handle(.failed, at: at(0))
+            #expect(machine.state == .reconnecting(attempt: attempt, at: at(60)))
+            _ = machine.handle(.tick, at: at(60))
+        }
+    }
+
+    @Test("a lost connection is tried again; the row of failures ends with the first thing that comes")  // row D-02
+    func flapping() {
+        var machine = Machine()
+        _ = machine.handle(.start, at: at(0))
+        for attempt in 1...3 {
+            // Accepted and dropped without a word: that is a failure too.
+            _ = machine.handle(.connected, at: at(0))
+            _ = machine.handle(.failed, at: at(0))
+            guard case .reconnecting(attempt, _) = machine.state else {
+                Issue.record("attempt \(attempt) is \(machine.state)")
+                return
+            }
+            _ = machine.handle(.tick, at: at(1_000))
+        }
+        _ = machine.handle(.connected, at: at(1_000))
+        _ = machine.handle(.received, at: at(1_001))
+        _ = machine.handle(.failed, at: at(1_002))
+        #expect(machine.state == .reconnecting(attempt: 1, at: at(1_003)))
+    }
+
+    @Test("a ping goes out every 30 seconds, and anything that comes is a sign of life for 45")  // row D-03
+    func life() {
+        var machine = Machine()
+        _ = machine.handle(.start, at: at(0))
+        _ = machine.handle(.connected, at: at(0))
+        #expect(machine.nextTick == at(30))
+        var actions = machine.handle(.tick, at: at(29.9))
+        #expect(actions == [])
+        actions = machine.handle(.tick, at: at(30))
+        #expect(actions == [.ping])
+        #expect(machine.nextTick == at(45))
+        _ = machine.handle(.received, at: at(44))
+        actions = machine.handle(.tick, at: at(45))
+        #expect(actions == [])
+        #expect(machine.nextTick == at(60))
+        actions = machine.handle(.tick, at: at(60))
+        #expect(actions == [.ping])
+        #expect(machine.nextTick == at(89))
+        actions = machine.handle(.tick, at: at(88.9))
+        #expect(actions == [])
+        actions = machine.handle(.tick, at: at(89))
+        #expect(actions == [.drop, .changed(.reconnecting(attempt: 1, at: at(90)))])
+    }
+
+    @Test("a change of the network connects at once in every state but disconnected, and ends the row")  // row D-04
+    func network() {
+        var machine = Machine()
+        _ = machine.handle(.start, at: at(0))
+        var actions = machine.handle(.networkChanged, at: at(0))
+        #expect(actions == [.drop, .connect])
+        for _ in 1...5 {
+            _ = machine.handle(.failed, at: at(0))
+            if machine.state != .reconnecting(attempt: 5, at: at(16)) { _ = machine.handle(.tick, at: at(500)) }
+        }
+        #expect(machine.state == .reconnecting(attempt: 5, at: at(16)))
+        actions = machine.handle(.networkChanged, at: at(1))
+        #expect(actions == [.connect, .changed(.connecting)])
+        _ = machine.handle(.connected, at: at(2))
+        actions = machine.handle(.networkChanged, at: at(3))
+        #expect(actions == [.drop, .connect, .changed(.connecting)])
+        _ = machine.handle(.failed, at: at(4))
+        #expect(machine.state == .reconnecting(attempt: 1, at: at(5)))
+    }
+
+    @Test("no order of events leaves the states, connects twice, or waits for nothing")
+    func anyOrder() {
+        var generator = SystemRandomNumberGenerator()
+        let events: [Machine.Event] = [.start, .connected, .failed, .received, .networkChanged, .tick, .stop]
+        for _ in 0..<500 {
+            var machine = Machine()
+            var now = 0.0
+            var isTrying = false
+            for _ in 0..<60 {
+                now += Double.random(in: 0...40, using: &generator)
+                let event = events.randomElement(using: &generator) ?? .tick
+                // These come only from an attempt that there is.
+                if event == .connected || event == .failed, !isTrying { continue }
+                if event == .failed { isTrying = false }
+                for action in machine.handle(event, at: at(now)) {
+                    switch action {
+                    case .drop: isTrying = false
+                    case .connect:
+                        #expect(!isTrying)
+                        isTrying = true
+                    case .ping: #expect(machine.state == .connected)
+                    case .changed(let state): #expect(state == machine.state)
+                    }
+                }
+                switch machine.state {
+                case .disconnected: #expect(!isTrying && machine.nextTick == nil)
+                case .connecting: #expect(isTrying)
+                case .connected: #expect(isTrying && machine.nextTick != nil)
+                case .reconnecting(_, let time): #expect(!isTrying && machine.nextTick == time)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import HTTPClient
+import HTTPCore
+import Synchronization
+import Testing
+
+@Suite("Keeping a connection up: connecting for real", .timeLimit(.minutes(1)))
+struct ReconnectingConnectionTests {
+    let clock = HandClock()
+
+    @Test("a lost connection comes back after its wait, and what comes is handed over")  // row D-02
+    func comesBack() async throws {
+        let maker = FakeMaker()
+        let connection = ReconnectingConnection(clock: clock) { try await maker.make() }
+        let (inputs, received) = AsyncStream.makeStream(of: String.self)
+        let running = Task { try await connection.run { received.yield($0) } }
+        var made = maker.made.makeAsyncIterator()
+        var input = inputs.makeAsyncIterator()
+
+        let first = try #require(await made.next())
+        first.send("one")
+        #expect(await input.next() == "one")
+        #expect(connection.state == .connected)
+        #expect(connection.current === first)
+        first.end(with: Lost())
+        await clock.untilSleeping(for: .seconds(1))
+        #expect(connection.current == nil)
+        #expect(connection.lastError is Lost)
+        #expect(connection.state == .reconnecting(attempt: 1, at: clock.now.advanced(by: .seconds(1))))
+        clock.advance(by: .seconds(1))
+        let second = try #require(await made.next())
+        second.send("two")
+        #expect(await input.next() == "two")
+        // The server's own close is followed by another attempt too.
+        second.end(with: nil)
+        await clock.untilSleeping(for: .seconds(1))
+        running.cancel()
+        await #expect(throws: CancellationError.self) { try await running.value }
+        #expect(connection.state == .disconnected)
+        #expect(first.isClosed && second.isClosed)
+    }
+
+    @Test("ten failures end it, after the waits of the row")  // row D-02
+    func givesUp() async throws {
+        let maker = FakeMaker()
+        maker.fail(with: Lost())
+        let connection = ReconnectingConnection(clock: clock) { try await maker.make() }
+        var states = connection.states().makeAsyncIterator()
+        let running = Task { try await connection.run { (_: String) in } }
+        for wait in [1, 2, 4, 8, 16, 30, 30, 30, 30] {
+            await clock.untilSleeping(for: .seconds(wait))
+            clock.advance(by: .seconds(wait))
+        }
+        try await running.value
+        #expect(maker.attempts == 10)
+        #expect(clock.now.offset == .seconds(151))
+        var seen: [String] = []
+        for _ in 0..<21 {
+            switch await states.next() {
+            case .disconnected: seen.append("d")
+            case .connecting: seen.append("c")
+            case .connected: seen.append("C")
+            case .reconnecting(let attempt, _): seen.append("\(attempt)")
+            case nil: seen.append("end")
+            }
+        }
+        #expect(seen.joined() == "dc1c2c3c4c5c6c7c8c9cd")
+    }
+
+    @Test("a silent server is pinged, and after 45 seconds the connection is made anew")  // row D-03
+    func silence() async throws {
+        let maker = FakeMaker()
+        let connection = ReconnectingConnection(clock: clock) { try await maker.make() }
+        let running = Task { try await connection.run { (_: String) in } }
+        var made = maker.made.makeAsyncIterator()
+        let first = try #require(await made.next())
+        await clock.untilSleeping(for: .seconds(30))
+        clock.advance(by: .seconds(30))
+        await first.untilPinged()
+        await clock.untilSleeping(for: .seconds(15))
+        clock.advance(by: .seconds(15))
+        await clock.untilSleeping(for: .seconds(1))
+        #expect(connection.current == nil)
+        clock.advance(by: .seconds(1))
+        #expect(await made.next() != nil)
+        await first.untilClosed()
+        running.cancel()
+        _ = await running.result
+    }
+
+    @Test("a change of the network makes a new connection at once, also while one is being made")  // row D-04
+    func networkChange() async throws {
+        let maker = FakeMaker()
+        let (changes, change) = AsyncStream.makeStream(of: Void.self)
+        let connection = ReconnectingConnection(clock: clock) { changed in
+            for await _ in changes { changed() }
+        } _: {
+            try await maker.make()
+        }
+        let running = Task { try await connection.run { (_: String) in } }
+        var made = maker.made.makeAsyncIterator()
+        let first = try #require(await made.next())
+        await clock.untilSleeping(for: .seconds(30))
+        change.yield()
+        let second = try #require(await made.next())
+        await first.untilClosed()
+        // The next attempt hangs; the one after the change does not.
+        maker.hang(true)
+        second.end(with: Lost())
+        await clock.untilSleeping(for: .seconds(1))
+        clock.advance(by: .seconds(1))
+        await maker.untilHanging()
+        maker.hang(false)
+        change.yield()
+        let third = try #require(await made.next())
+        #expect(!third.isClosed)
+        #expect(clock.now.offset == .seconds(1))
+        running.cancel()
+        _ = await running.result
+        #expect(third.isClosed)
+    }
+
+    @Test("an error of the reader is a loss of the connection")
+    func readerFails() async throws {
+        let maker = FakeMaker()
+        let connection = ReconnectingConnection(clock: clock) { try await maker.make() }
+        let running = Task { try await connection.run { (_: String) in throw Lost() } }
+        var made = maker.made.makeAsyncIterator()
+        let first = try #require(await made.next())
+        first.send("x")
+        await clock.untilSleeping(for: .seconds(1))
+        #expect(first.isClosed)
+        running.cancel()
+        _ = await running.result
+    }
+
+    @Test("a real WebSocket comes back when the server is there again")
+    func webSocket() async throws {
+        let box = Box()
+        try await WebSocketPeer.run { peer in
+            let path = "ws://127.0.0.1:\(peer.port)"
+            box.set("\(path)/close?code=1012")
+            var policy = ConnectionPolicy()
+            policy.backoff = [.zero]
+            let connection = ReconnectingConnection(policy: policy, clock: ContinuousClock()) {
+                // The first one is closed by the server at once.
+                let request = try WebSocketRequest(box.take(then: "\(path)/head"))
+                return KeptWebSocket(try await peer.client.connect(request))
+            }
+            let (inputs, received) = AsyncStream.makeStream(of: WebSocketReader.Input.self)
+            let running = Task { try await connection.run { received.yield($0) } }
+            for await input in inputs {
+                guard case .message(let message) = input else { continue }
+                #expect(message.text?.contains("/head") == true)
+                break
+            }
+            running.cancel()
+            await #expect(throws: CancellationError.self) { try await running.value }
+        }
+    }
+}
+
+private struct Lost: Error {}
+
+/// An address that is used once.
+private final class Box: Sendable {
+    private let address = Mutex<String?>(nil)
+
+    func set(_ text: String) { address.withLock { $0 = text } }
+
+    func take(then other: String) -> String {
+        address.withLock { address in
+            defer { address = nil }
+            return address ?? other
+        }
+    }
+}

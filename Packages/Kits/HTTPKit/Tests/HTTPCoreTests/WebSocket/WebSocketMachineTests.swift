@@ -1,0 +1,122 @@
+import Testing
+
+@testable import HTTPCore
+
+@Suite("One side of a WebSocket", .timeLimit(.minutes(1)))
+struct WebSocketMachineTests {
+    /// Both sides, joined by hand.
+    struct Pair {
+        var client = WebSocketMachine(role: .client, makeMask: { 0x0102_0304 })
+        var server = WebSocketMachine(role: .server)
+
+        mutating func deliver() {
+            let (up, down) = (client.takeOutput(), server.takeOutput())
+            unsafe up.withUnsafeBytes { unsafe server.append($0) }
+            unsafe down.withUnsafeBytes { unsafe client.append($0) }
+        }
+    }
+
+    @Test("messages go both ways in their order")
+    func messages() throws {
+        var pair = Pair()
+        for index in 0..<10 {
+            #expect(pair.client.send(.text("\(index)")) == true)
+            #expect(pair.server.send(.binary([UInt8(index)])) == true)
+        }
+        pair.deliver()
+        for index in 0..<10 {
+            #expect(try pair.server.next() == .message(.text("\(index)")))
+            #expect(try pair.client.next() == .message(.binary([UInt8(index)])))
+        }
+        #expect(try pair.server.next() == nil)
+        #expect(!pair.server.hasOutput)
+    }
+
+    @Test("a ping is answered with its payload, and of many only the last")
+    func pings() throws {
+        var pair = Pair()
+        #expect(pair.server.ping([1, 2]) == true)
+        #expect(pair.server.ping([3]) == true)
+        pair.deliver()
+        #expect(try pair.client.next() == .ping([1, 2]))
+        #expect(try pair.client.next() == .ping([3]))
+        #expect(pair.client.hasOutput)
+        pair.deliver()
+        #expect(try pair.server.next() == .pong([3]))
+        #expect(try pair.server.next() == nil)
+        #expect(pair.server.ping([UInt8](repeating: 0, count: 126)) == false)
+    }
+
+    @Test("a close is answered with its code; then nothing is sent any more")
+    func close() throws {
+        var pair = Pair()
+        pair.client.close(WebSocketClose(.goingAway, "leaving"))
+        #expect(pair.client.phase == .closing)
+        #expect(pair.client.send(.text("late")) == false)
+        #expect(pair.client.ping() == false)
+        // What the peer sent before it knew still comes.
+        #expect(pair.server.send(.text("before")) == true)
+        pair.deliver()
+        #expect(try pair.server.next() == .close(WebSocketClose(.goingAway, "leaving")))
+        #expect(pair.server.phase == .closed(WebSocketClose(.goingAway, "leaving")))
+        #expect(pair.server.send(.text("late")) == false)
+        #expect(try pair.client.next() == .message(.text("before")))
+        #expect(!pair.client.isOver)
+        pair.deliver()
+        #expect(try pair.client.next() == .close(WebSocketClose(.goingAway)))
+        #expect(pair.client.isOver)
+        pair.client.close(WebSocketClose(.normal))
+        #expect(!pair.client.hasOutput)
+    }
+
+    @Test("both may close at once, and a close without a code is answered by one")
+    func bothClose() throws {
+        var pair = Pair()
+        pair.client.close(WebSocketClose(nil, "not sent without a code"))
+        pair.server.close(WebSocketClose(.normal))
+        pair.deliver()
+        #expect(try pair.client.next() == .close(WebSocketClose(.normal)))
+        #expect(try pair.server.next() == .close(WebSocketClose(nil)))
+        #expect(!pair.client.hasOutput && !pair.server.hasOutput)
+        #expect(pair.client.isOver && pair.server.isOver)
+    }
+
+    @Test("a peer that breaks a rule is told the code and the reason")
+    func violation() throws {
+        var client = WebSocketMachine(role: .client, makeMask: { 0 })
+        #expect(client.send(.text("a")) == true)
+        let wrong: [UInt8] = [0x81, 1, 0x42, 0xC1, 0]
+        unsafe wrong.withUnsafeBytes { unsafe client.append($0) }
+        #expect(try client.next() == .message(.text("B")))
+        let violation = #expect(throws: WebSocketViolation.self) { try client.next() }
+        #expect(client.phase == violation.map(WebSocketMachine.Phase.failed))
+        #expect(try client.next() == nil)
+        let output = client.takeOutput()
+        let reading = read(output, as: .server)
+        #expect(reading.inputs.count == 2)
+        #expect(reading.inputs.last == .close(WebSocketClose(.protocolError, violation?.message ?? "")))
+    }
+
+    @Test("a reason is cut at 123 bytes between characters, and a code that may not be sent is left out")
+    func reasons() throws {
+        var pair = Pair()
+        pair.client.close(WebSocketClose(.normal, String(repeating: "ü", count: 80)))
+        pair.deliver()
+        #expect(try pair.server.next() == .close(WebSocketClose(.normal, String(repeating: "ü", count: 61))))
+        pair = Pair()
+        pair.client.close(WebSocketClose(WebSocketCloseCode(rawValue: 1006), "no"))
+        pair.deliver()
+        #expect(try pair.server.next() == .close(WebSocketClose(nil)))
+    }
+
+    @Test("no pong follows a close")
+    func noPongAfterClose() throws {
+        var pair = Pair()
+        #expect(pair.server.ping([9]) == true)
+        pair.deliver()
+        #expect(try pair.client.next() == .ping([9]))
+        pair.client.close(WebSocketClose(.normal))
+        pair.deliver()
+        #expect(try pair.server.next() == .close(WebSocketClose(.normal)))
+    }
+}

@@ -1,0 +1,159 @@
+import Capabilities
+import HTTPCore
+import HTTPServer
+import JSON
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct CheckTests {
+    static let routes = [
+        Route(.get, "/hello", "hello", "Says hello") { request in
+            HTTPAnswer.text("hello \(request.principal?.name ?? "you")")
+        },
+        Route(.post, "/hello", "change", "Changes something") { _ in HTTPAnswer.text("changed") },
+        Route(.get, "/health", "health", "Says that it lives") { _ in HTTPAnswer.text("alive") }.open(),
+    ]
+
+    private func get(_ server: TestServer, _ host: String, _ lines: String...) async throws -> String {
+        try await server.exchange(
+            (["GET /hello HTTP/1.1", "Host: \(host)", "Connection: close"] + lines).joined(separator: "\r\n")
+                + "\r\n\r\n")
+    }
+
+    @Test("only names of this machine and those that are allowed are answered to")
+    func hosts() async throws {
+        try await withServer(Self.routes, { $0.hosts = ["martlet.lan:80"] }) { server in
+            for host in ["localhost", "LOCALHOST:\(server.port)", "127.0.0.1:1", "[::1]", "[::1]:80", "Martlet.lan"] {
+                #expect(try await get(server, host).status == 200, "\(host)")
+            }
+            for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.2", "[::2]"] {
+                #expect(try await get(server, host).status == 421, "\(host)")
+            }
+            let absolute = try await server.exchange(
+                "GET http://evil.example/hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            #expect(absolute.status == 421)
+        }
+    }
+
+    @Test("no web page may use the server but its own, unless it is listed")
+    func origins() async throws {
+        try await withServer(Self.routes) { server in
+            let host = "localhost:\(server.port)"
+            #expect(try await get(server, host, "Origin: http://\(host)").status == 200)
+            for origin in ["http://evil.example", "null", "https://\(host)", "http://localhost:1", "http://localhost"] {
+                let answer = try await get(server, host, "Origin: \(origin)")
+                #expect(answer.status == 403 && !answer.contains("Access-Control"), "\(origin)")
+            }
+        }
+        try await withServer(
+            Self.routes,
+            { configuration in
+                configuration.crossOrigin = CrossOriginRules(
+                    origins: ["https://app.example"], exposed: ["X-Session-ID"])
+                configuration.authenticate = { head in
+                    head.headers["Authorization"] == "Bearer k" ? Principal("me") : nil
+                }
+            }
+        ) { server in
+            let origin = "Origin: https://app.example"
+            let allowed = try await get(server, "localhost", origin, "Authorization: Bearer k")
+            #expect(allowed.status == 200 && allowed.answerBody == "hello me")
+            #expect(allowed.contains("Access-Control-Allow-Origin: https://app.example\r\n"))
+            #expect(allowed.contains("Access-Control-Expose-Headers: X-Session-ID\r\n"))
+            #expect(allowed.contains("Vary: Origin\r\n"))
+            // A page has to be able to read why it was refused.
+            let refused = try await get(server, "localhost", origin)
+            #expect(refused.status == 401 && refused.contains("Access-Control-Allow-Origin: https://app.example\r\n"))
+            #expect(try await get(server, "localhost", "Authorization: Bearer k").contains("Vary: Origin\r\n"))
+            // The browser asks without a credential.
+            let preflight = try await server.exchange(
+                "OPTIONS /hello HTTP/1.1\r\nHost: localhost\r\n\(origin)\r\nConnection: close\r\n"
+                    + "Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: authorization\r\n\r\n")
+            #expect(preflight.status == 204)
+            #expect(preflight.contains("Access-Control-Allow-Methods: GET, POST, HEAD, OPTIONS\r\n"))
+            #expect(preflight.contains("Access-Control-Allow-Headers: Authorization, Content-Type, X-API-Key\r\n"))
+            #expect(preflight.contains("Access-Control-Max-Age: 600\r\n"))
+            let other = try await server.exchange(
+                "OPTIONS /hello HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\nConnection: close\r\n"
+                    + "Access-Control-Request-Method: POST\r\n\r\n")
+            #expect(other.status == 403 && !other.contains("Access-Control"))
+        }
+    }
+
+    @Test("who is not recognised is refused, except on open routes")
+    func authentication() async throws {
+        try await withServer(
+            Self.routes,
+            { configuration in
+                configuration.authenticate = { head in
+                    if head.headers["Authorization"] == "Bearer broken" {
+                        throw RequestProblem.unavailable("try later", retryAfter: 5)
+                    }
+                    return head.headers["Authorization"] == "Bearer k" ? Principal("me", rights: ["all"]) : nil
+                }
+            }
+        ) { server in
+            let refused = try await get(server, "localhost")
+            #expect(refused.status == 401 && refused.contains("WWW-Authenticate: Bearer\r\n"))
+            #expect(try await get(server, "localhost", "Authorization: Bearer k").answerBody == "hello me")
+            #expect(try await get(server, "localhost", "Authorization: Bearer broken").status == 503)
+            #expect(try await server.get("/health").answerBody == "alive")
+        }
+    }
+
+    @Test("the envelope and the statuses of foreign failures are the application's")
+    func envelope() async throws {
+        struct Full: Failure {
+            var code: String { "disk.full" }
+            var message: String { "the disk is full; remove something" }
+        }
+        let routes =
+            Self.routes + [
+                Route(.get, "/full", "full", "Fails") { _ -> HTTPAnswer in throw Full() },
+                Route(.get, "/denied", "denied", "Fails") { _ -> HTTPAnswer in
+                    throw HTTPError(.certificate, "not trusted")
+                },
+                Route(.get, "/slow", "slow", "Fails") { _ -> HTTPAnswer in throw HTTPError(.idleTimedOut, "too slow") },
+            ]
+        try await withServer(
+            routes,
+            { configuration in
+                configuration.envelope = { ["detail": .string($0.message), "code": .string($0.code)] }
+                configuration.status = { $0.code == "disk.full" ? HTTPStatus(507) : nil }
+            }
+        ) { server in
+            let full = try await server.get("/full", "X-Request-ID: my-own-id")
+            #expect(full.status == 507 && full.contains("X-Request-ID: my-own-id\r\n"))
+            #expect(full.answerBody == #"{"detail":"the disk is full; remove something","code":"disk.full"}"#)
+            #expect(try await server.get("/denied").status == 403)
+            #expect(try await server.get("/slow").status == 504)
+            #expect(try await server.get("/nothing").answerBody.hasPrefix(#"{"detail":"there is nothing at"#))
+            let odd = try await server.get("/nothing", "X-Request-ID: not a token")
+            #expect(!odd.contains("not a token"))
+        }
+    }
+
+    @Test("an address that others can reach needs an authenticator")
+    func exposure() async throws {
+        var configuration = ServerConfiguration()
+        configuration.addresses = [.ip("0.0.0.0", port: 0)]
+        let server = HTTPServer(try Routes(Self.routes), configuration)
+        await #expect { try await server.run() } throws: { ($0 as? ServerError)?.kind == .configuration }
+        configuration.addresses = [.ip("no address", port: 0)]
+        let other = HTTPServer(try Routes(Self.routes), configuration)
+        await #expect { try await other.run() } throws: { ($0 as? ServerError)?.kind == .configuration }
+    }
+
+    @Test("a header that would begin another line is never sent")
+    func injection() async throws {
+        let routes = [
+            Route(.get, "/split", "split", "Tries to split", .query("to", "Where")) { (_, to: String) in
+                HTTPAnswer.redirect(to: to)
+            }
+        ]
+        try await withServer(routes) { server in
+            #expect(try await server.get("/split?to=/a").contains("Location: /a\r\n"))
+            let split = try await server.get("/split?to=/a%0d%0aSet-Cookie:%20x=1")
+            #expect(split.status == 500 && !split.contains("Set-Cookie"))
+        }
+    }
+}

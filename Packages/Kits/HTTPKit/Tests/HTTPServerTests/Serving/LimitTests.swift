@@ -1,0 +1,104 @@
+import HTTPCore
+import HTTPServer
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LimitTests {
+    static let routes = [
+        Route(.get, "/hello", "hello", "Says hello") { _ in HTTPAnswer.text("hello") },
+        Route(.post, "/echo", "echo", "Gives it back", .upload("Bytes")) { _, body in
+            HTTPAnswer.text("\(try await body.bytes().count)")
+        },
+    ]
+
+    @Test("a head that comes too slowly is refused, however steadily it comes")
+    func slowHead() async throws {
+        try await withServer(Self.routes, { $0.limits.head = .milliseconds(400) }) { server in
+            let client = try server.client()
+            let start = ContinuousClock.now
+            async let answer = client.receiveAll()
+            // One byte now and then is what is being tested, so that time has to pass here.
+            for byte in "GET /hello HTTP/1.1\r\nHost: localhost\r\nX: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" {
+                guard ContinuousClock.now - start < .milliseconds(800) else { break }
+                do { try await client.send(String(byte)) } catch { break }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(try await answer.status == 408)
+            #expect(ContinuousClock.now - start < .seconds(5))
+        }
+    }
+
+    @Test("an idle connection is closed without a word")
+    func idle() async throws {
+        try await withServer(Self.routes, { $0.limits.idle = .milliseconds(200) }) { server in
+            let client = try server.client()
+            #expect(try await client.receiveAll().isEmpty)
+            let second = try server.client()
+            try await second.send("GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(try await second.receiveAll().answerBody == "hello")
+        }
+    }
+
+    @Test("a body that stops coming is refused")
+    func stalledBody() async throws {
+        try await withServer(Self.routes, { $0.limits.stall = .milliseconds(200) }) { server in
+            let client = try server.client()
+            try await client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf")
+            let answer = try await client.receiveAll()
+            #expect(answer.status == 408 && answer.contains("Connection: close\r\n"))
+        }
+    }
+
+    @Test("more connections than allowed are told so, and there is room again when one goes")
+    func connections() async throws {
+        try await withServer(Self.routes, { $0.limits.connections = 2 }) { server in
+            let first = try server.client()
+            let second = try server.client()
+            for client in [first, second] {
+                try await client.send("GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                _ = try await client.receive(until: "hello")
+            }
+            let third = try server.client()
+            #expect(try await third.receiveAll().status == 503)
+            first.close()
+            // When the server has seen that, only it knows.
+            while try await server.get("/hello").status != 200 { await Task.yield() }
+            second.close()
+        }
+    }
+
+    @Test("more from one peer than allowed are refused")
+    func perPeer() async throws {
+        try await withServer(Self.routes, { $0.limits.connectionsPerPeer = 1 }) { server in
+            let first = try server.client()
+            try await first.send("GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            _ = try await first.receive(until: "hello")
+            #expect(try await server.client().receiveAll().status == 503)
+            first.close()
+        }
+    }
+
+    @Test("more handlers than allowed are refused, and other requests of the connection are not lost")
+    func handlers() async throws {
+        let signals = Signals()
+        let release = Signals()
+        let routes =
+            Self.routes + [
+                Route(.get, "/wait", "wait", "Waits") { _ in
+                    signals.send("begun")
+                    await release.wait(for: "go")
+                    return HTTPAnswer.text("waited")
+                }
+            ]
+        try await withServer(routes, { $0.limits.handlers = 1 }) { server in
+            let waiting = try server.client()
+            try await waiting.send("GET /wait HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            await signals.wait(for: "begun")
+            let busy = try await server.get("/hello")
+            #expect(busy.status == 503 && busy.contains("Retry-After: 1\r\n"))
+            release.send("go")
+            #expect(try await waiting.receive(until: "waited").status == 200)
+            #expect(try await server.get("/hello").status == 200)
+            waiting.close()
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Capabilities
+import HTTPCore
+import HTTPServer
+import JSON
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct TracingTests {
+    private final class Recorder: SpanSink {
+        private let state = Mutex([Span]())
+        private let recorded = Signals()
+
+        func record(_ span: Span) {
+            state.withLock { $0.append(span) }
+            recorded.send(span.attributes["request"]?.string ?? "")
+        }
+
+        func span(of request: String) async -> Span? {
+            await recorded.wait(for: request)
+            return state.withLock { $0.first { $0.attributes["request"]?.string == request } }
+        }
+    }
+
+    private struct Oops: Error {}
+
+    @Test("each request is a span, a child of the caller's, and carries no query")
+    func spans() async throws {
+        let recorder = Recorder()
+        let routes = [
+            Route(.get, "/v1/projects/{id}", "one", "One", .path("id", "Which")) { _, id in
+                if id == "none" { throw RequestProblem.notFound("there is none") }
+                if id == "oops" { throw Oops() }
+                return HTTPAnswer.text(TraceContext.current?.traceparent ?? "no trace")
+            }
+        ]
+        try await withServer(routes, { $0.spans = [recorder] }) { server in
+            let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+            let answer = try await server.get(
+                "/v1/projects/secret-id?key=hidden", "X-Request-ID: r1", "traceparent: 00-\(trace)-00f067aa0ba902b7-01")
+            let span = try #require(await recorder.span(of: "r1"))
+            #expect(span.context.trace.description == trace && span.parent?.description == "00f067aa0ba902b7")
+            #expect(answer.answerBody == span.context.traceparent)
+            #expect(span.attributes["route"] == "/v1/projects/{id}" && span.attributes["status"] == 200)
+            #expect(span.failure == nil && !span.attributes.description.contains("secret-id"))
+            #expect(!span.attributes.description.contains("hidden"))
+            _ = try await server.get("/v1/projects/none", "X-Request-ID: r2")
+            let refused = try #require(await recorder.span(of: "r2"))
+            #expect(refused.failure == "server.not-found" && refused.attributes["status"] == 404)
+            _ = try await server.get("/v1/projects/oops", "X-Request-ID: r3")
+            let failed = try #require(await recorder.span(of: "r3"))
+            #expect(failed.attributes["status"] == 500 && failed.attributes["error"]?.string?.contains("Oops") == true)
+        }
+    }
+}
