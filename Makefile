@@ -43,11 +43,13 @@ test-sanitize: ## Run the tests with the thread and the address sanitizer
 	    $(SWIFT) test --sanitize=thread --scratch-path .build/thread $(SANITIZED) --skip ProcessKitTests --skip TerminalKitTests
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/address --disable-xctest -Xswiftc -use-ld=lld $(SANITIZED)
 
+FUZZED := json stream json5 document pull settings events frames requests chunks address certificates
+
 fuzz: ## Fuzz the parsers, SECONDS=60 each
 	@.ci/setup build
 	$(SWIFT) build --package-path Apps/fuzz --scratch-path .build/fuzz -c release -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld
 	@mkdir -p .build/fuzz/findings
-	@for target in json stream json5 document pull settings; do \
+	@for target in $(FUZZED); do \
 	    echo "fuzz: $$target, $(SECONDS) s"; \
 	    MARTLET_FUZZ=$$target .build/fuzz/release/fuzz -max_total_time=$(SECONDS) -verbosity=0 -print_final_stats=1 \
 	        -artifact_prefix=.build/fuzz/findings/$$target- 2>&1 | grep -E 'SUMMARY|Fatal|executed_units' || exit 1; \

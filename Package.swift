@@ -11,6 +11,11 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ("Core", "Packages/Core", ["Core", "CoreTesting"], ["JSON", "Capabilities", "Settings", "Registry"]),
     ("FileKit", "Packages/Kits/FileKit", ["FileKit"], ["FileKit"]),
     ("LoopKit", "Packages/Kits/LoopKit", ["LoopKit"], ["LoopKit"]),
+    ("Cryptography", "Packages/Kits/Cryptography", ["Cryptography"], ["Cryptography"]),
+    (
+        "HTTPKit", "Packages/Kits/HTTPKit", ["HTTPKit", "HTTPServer", "HTTPTesting"],
+        ["HTTPCore", "HTTPClient", "HTTPServer"]
+    ),
     ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),
     ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit"], ["TerminalKit"]),
     ("Host", "Packages/Frontends/Host", ["HostKit"], ["HostKit"]),
@@ -35,7 +40,7 @@ let package = Package(
                 .product(name: "CommandLineFrontend", package: "CommandLine"),
             ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) },
             path: "Apps/martlet"),
-        .executableTarget(name: "bench", dependencies: [.product(name: "Core", package: "Core")], path: "Apps/bench"),
+        .executableTarget(name: "bench", dependencies: baseProducts, path: "Apps/bench", exclude: ["Peers"]),
         // Features that misbehave, for the tests of the whole program.
         .executableTarget(
             name: "test-bench",

@@ -12,6 +12,14 @@ enum Child {
         return elapsed
     }
 
+    /// Runs a program to its end with its output thrown away and gives the time it used on the processors.
+    static func processorTime(_ path: String, _ arguments: [String]) throws -> Duration {
+        var usage = rusage()
+        let status = try run(path, arguments, output: "/dev/null", usage: &usage)
+        guard status == 0 else { throw BenchmarkError("\(path) ended with \(status)") }
+        return usage.processorTime
+    }
+
     /// Runs a program and gives what it printed.
     static func output(_ path: String, _ arguments: [String]) throws -> String {
         let file = "/tmp/martlet-bench-\(getpid()).out"
@@ -26,6 +34,13 @@ enum Child {
     }
 
     private static func run(_ path: String, _ arguments: [String], output: String) throws -> Int32 {
+        var usage = rusage()
+        return try run(path, arguments, output: output, usage: &usage)
+    }
+
+    private static func run(
+        _ path: String, _ arguments: [String], output: String, usage: inout rusage
+    ) throws -> Int32 {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -37,7 +52,20 @@ enum Child {
             throw BenchmarkError("\(path) cannot be started; 'make setup' installs what is missing")
         }
         var status: Int32 = 0
-        while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+        while unsafe wait4(process, &status, 0, &usage) < 0, errno == EINTR {}
         return status
+    }
+}
+
+extension rusage {
+    /// What this process used on the processors until now.
+    static var own: Duration {
+        var usage = rusage()
+        unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return usage.processorTime
+    }
+
+    var processorTime: Duration {
+        .seconds(ru_utime.tv_sec + ru_stime.tv_sec) + .microseconds(ru_utime.tv_usec + ru_stime.tv_usec)
     }
 }

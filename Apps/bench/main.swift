@@ -3,18 +3,24 @@ import Glibc
 // make bench [ONLY=id]: one tab-separated line per figure, peers measured in the same run.
 
 let wanted = CommandLine.arguments.dropFirst().first
-let benchmarks: [(id: String, run: () throws -> [Figure])] = [
+let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("start", StartBenchmark.run),
     ("lookup", LookupBenchmark.run),
     ("compose", ComposeBenchmark.run),
     ("json", JSONBenchmark.run),
     ("json-stream", JSONStreamBenchmark.run),
+    ("http-download", DownloadBenchmark.run),
+    ("http-small", SmallRequestsBenchmark.run),
+    ("events", EventsBenchmark.run),
+    ("websocket", WebSocketBenchmark.run),
+    ("cancel", CancelBenchmark.run),
+    ("server", ServerBenchmark.run),
 ]
 
 var isMissing = false
 for (id, run) in benchmarks where wanted == nil || wanted == id {
     do {
-        for figure in try run() { print(figure.line(id)) }
+        for figure in try await run() { print(figure.line(id)) }
     } catch {
         isMissing = true
         print("\(id)\tmissing\t\(error)\t\t\tmissing")

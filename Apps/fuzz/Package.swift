@@ -4,10 +4,19 @@ import PackageDescription
 // A package of its own, because libFuzzer brings the main function and every build without it would fail to link.
 let package = Package(
     name: "fuzz",
-    dependencies: [.package(path: "../../Packages/Core")],
+    dependencies: [
+        .package(path: "../../Packages/Core"), .package(path: "../../Packages/Kits/Cryptography"),
+        .package(path: "../../Packages/Kits/HTTPKit"),
+    ],
     targets: [
         .target(name: "CFuzzer"),
-        .executableTarget(name: "fuzz", dependencies: ["CFuzzer", .product(name: "Core", package: "Core")]),
+        .executableTarget(
+            name: "fuzz",
+            dependencies: [
+                "CFuzzer", .product(name: "Core", package: "Core"),
+                .product(name: "Cryptography", package: "Cryptography"),
+                .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPServer", package: "HTTPKit"),
+            ]),
     ]
 )
 

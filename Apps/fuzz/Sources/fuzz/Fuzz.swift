@@ -1,5 +1,6 @@
 import CFuzzer
 import Glibc
+@_spi(Fuzzing) import HTTPServer
 import JSON
 import Settings
 
@@ -27,6 +28,12 @@ private func test(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         case "document": try edit(bytes)
         case "pull": try pull(bytes)
         case "settings": try settings(bytes)
+        case "events": try readEvents(bytes)
+        case "frames": try readFrames(bytes)
+        case "requests": FuzzTargets.requests(bytes)
+        case "chunks": FuzzTargets.chunks(bytes)
+        case "address": FuzzTargets.address(bytes)
+        case "certificates": try readCertificate(bytes)
         default: preconditionFailure("there is no fuzz target \(target)")
         }
     } catch {
