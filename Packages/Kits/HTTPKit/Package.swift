@@ -49,7 +49,8 @@ let package = Package(
             ]),
         .testTarget(name: "HTTPCoreTests", dependencies: ["HTTPCore", "HTTPTesting"] + kits),
         .testTarget(name: "HTTPClientTests", dependencies: ["HTTPCore", "HTTPClient", "HTTPTesting"] + kits),
-        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPCore", "HTTPServer", "HTTPTesting"] + kits),
+        .testTarget(
+            name: "HTTPServerTests", dependencies: ["HTTPCore", "HTTPServer", "HTTPClient", "HTTPTesting"] + kits),
     ])
 
 for target in package.targets where target.type != .system && target.type != .plugin {

@@ -16,6 +16,18 @@ public struct Tracer: Sendable {
         _ work: () async throws -> Result
     ) async rethrows -> Result {
         if sinks.isEmpty { return try await work() }
+        return try await span(name, feature: feature, attributes: attributes, isolation: isolation) { _ in
+            try await work()
+        }
+    }
+
+    /// Runs the work inside a span, and lets it note what it learns on the way.
+    public func span<Result: Sendable>(
+        _ name: String, feature: String, attributes: JSONObject = [:], isolation: isolated (any Actor)? = #isolation,
+        _ work: (SpanNotes) async throws -> Result
+    ) async rethrows -> Result {
+        let notes = SpanNotes(attributes)
+        if sinks.isEmpty { return try await work(notes) }
         var generator = SystemRandomNumberGenerator()
         let outer = TraceContext.current
         let context = TraceContext(
@@ -25,11 +37,12 @@ public struct Tracer: Sendable {
         func end(_ failure: String?) {
             let span = Span(
                 name: name, feature: feature, context: context, parent: outer?.span, start: start, end: now(),
-                attributes: attributes, failure: failure)
+                attributes: notes.attributes, failure: failure)
             for sink in sinks { sink.record(span) }
         }
         do {
-            let result = try await TraceContext.$current.withValue(context, operation: work, isolation: isolation)
+            let result = try await TraceContext.$current.withValue(
+                context, operation: { try await work(notes) }, isolation: isolation)
             end(nil)
             return result
         } catch {

@@ -41,13 +41,13 @@ extension HTTPClient {
         ]
         return try await configuration.tracer.span(
             "http.request", feature: configuration.feature, attributes: attributes
-        ) {
-            try await performTraced(request, delivery, answer)
+        ) { notes in
+            try await performTraced(request, delivery, notes, answer)
         }
     }
 
     private nonisolated(nonsending) func performTraced<Answer>(
-        _ original: HTTPRequest, _ delivery: TransferPlan.Delivery,
+        _ original: HTTPRequest, _ delivery: TransferPlan.Delivery, _ notes: SpanNotes,
         _ answer: (Transfer, HTTPRequest, Int) async throws -> (Answer, ResponseHead)
     ) async throws -> Answer {
         var request = original
@@ -63,7 +63,11 @@ extension HTTPClient {
                 let plan = TransferPlan(
                     request, lines: request.lines(traced: configuration.sendsTraceparent), delivery: delivery,
                     upload: upload)
+                notes.note("http.request.resend_count", .int(attempt - 1 + followed))
                 let (result, head) = try await answer(try start(plan, upload), request, attempt)
+                notes.note("http.response.status_code", .int(head.status.code))
+                notes.note("network.protocol.version", .string("\(head.version)"))
+                notes.note("http.connection.reused", .bool(head.isReused))
                 if let next = try request.redirects.next(
                     after: request, status: head.status, headers: head.headers, followed: followed)
                 {

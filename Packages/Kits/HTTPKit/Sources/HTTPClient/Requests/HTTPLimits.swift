@@ -15,7 +15,7 @@ public struct HTTPLimits: Sendable, Hashable {
     public var body = 64 << 20
     /// Bytes of a stream that wait for their reader before the server is made to wait, from 16 to 512 KiB. As many may
     /// have been read from the system besides.
-    public var buffer = 128 << 10
+    public var buffer = 64 << 10
 
     public init() {}
 
