@@ -11,7 +11,8 @@ public struct PackerFeature: Feature {
     public init(_ settings: FeatureSettings) {}
 
     public func register(in registry: inout RegistryBuilder) {
-        registry.uses(Library("liblzma") { unsafe lzma_version_string().map { unsafe String(cString: $0) } ?? "unknown" })
+        registry.uses(
+            Library("liblzma") { unsafe lzma_version_string().map { unsafe String(cString: $0) } ?? "unknown" })
         registry.provide((any Authenticator).self, ChecksumAuthenticator() as any Authenticator)
         registry.add(
             Action("packer.crc", "Compute the CRC-32 of a text", .reads, .argument("text", "What to look at")) {
