@@ -14,7 +14,8 @@ public struct HTTPLimits: Sendable, Hashable {
     /// Bytes of a whole answer, counted after it was decompressed.
     public var body = 64 << 20
     /// Bytes of a stream that wait for their reader before the server is made to wait, from 16 to 512 KiB. As many may
-    /// have been read from the system besides.
+    /// have been read from the system besides. Each time it is full costs two changes of threads, so large streams are
+    /// cheaper with a large one.
     public var buffer = 64 << 10
 
     public init() {}
