@@ -17,7 +17,8 @@ public struct HTTPAnswer: Sendable {
     public var headers: HTTPHeaders
     var content: Content
 
-    enum Content: Sendable {
+    // Indirect, because an answer that is four words goes through registers and takes no room in the task of a connection.
+    indirect enum Content: Sendable {
         case none
         case bytes([UInt8])
         case file(String)

@@ -3,28 +3,23 @@ import Synchronization
 
 extension Connection {
     /// Answers one request; false when the connection ends with it.
-    nonisolated(nonsending) func answer(_ request: ServerRequest) async throws -> Bool {
-        let keeps =
-            core.isObserved(request)
-            ? try await core.observed(request) { try await self.respond(request) } : try await respond(request)
-        guard keeps else {
-            await linger()
-            return false
-        }
-        return try await discardBody(of: request.number)
-    }
-
-    private nonisolated(nonsending) func respond(_ request: ServerRequest) async throws -> Bool {
-        do {
-            return try await write(core.marked(try await core.handle(request), request), request)
-        } catch {
-            return try await excuse(error, request)
+    ///
+    /// An event stream lasts, so that the request and all of the answer but its body are let go before it runs.
+    @inline(never)
+    nonisolated(nonsending) func answer(_ request: consuming ServerRequest) async throws -> Bool {
+        switch try await respond(consume request) {
+        case .nothing(let keeps): return keeps
+        case .events(let stream): return try await run(stream)
         }
     }
 
     @inline(never)
-    private nonisolated(nonsending) func excuse(_ error: any Error, _ request: ServerRequest) async throws -> Bool {
-        try await write(core.marked(try fallback(error, request), request), request)
+    private nonisolated(nonsending) func respond(_ request: ServerRequest) async throws -> Rest {
+        do {
+            return try await write(try await core.handle(request), request)
+        } catch {
+            return .nothing(keeps: try await writeWhole(try whole(try fallback(error, request), request)))
+        }
     }
 
     /// The answer that tells of an error; throws it where nobody can be told. That is when the client hung up and the
@@ -33,11 +28,14 @@ extension Connection {
     private func fallback(_ error: any Error, _ request: ServerRequest) throws -> HTTPAnswer {
         let (hasBegun, isHungUp) = state.withLock { ($0.exchange.hasBegun, $0.isHungUp) }
         if hasBegun || error is ClientGone || error is CancellationError && isHungUp { throw error }
-        return core.answer(to: error, request)
+        return core.marked(core.answer(to: error, request), request)
     }
 
-    /// Answers what is no request, and ends the connection: where the next would begin, nobody knows.
-    nonisolated(nonsending) func refuse(_ refusal: RequestRefusal) async {
+    /// Answers what is no request, and ends the connection: where the next would begin, nobody knows. After any other
+    /// error the client is gone, or was given up: nobody is there to be told.
+    @inline(never)
+    nonisolated(nonsending) func refuse(_ error: any Error) async {
+        guard let refusal = error as? RequestRefusal else { return }
         do {
             try await send(try refusalBytes(refusal))
             await linger()
@@ -70,28 +68,37 @@ extension Connection {
         let closes: Bool
     }
 
-    /// Writes the answer; false when the connection ends with it.
-    nonisolated(nonsending) func write(_ answer: HTTPAnswer, _ request: ServerRequest) async throws -> Bool {
+    /// What is left to do for an answer.
+    private enum Rest {
+        case nothing(keeps: Bool)
+        case events(EventStream)
+    }
+
+    /// Writes the answer, of an event stream the beginning.
+    private nonisolated(nonsending) func write(_ answer: HTTPAnswer, _ request: ServerRequest) async throws -> Rest {
         switch answer.content {
         case .none, .bytes:
-            return try await writeWhole(answer, request)
+            return .nothing(keeps: try await writeWhole(try whole(answer, request)))
         case .file(let path):
-            return try await writeFile(answer, path, request)
+            return .nothing(keeps: try await writeFile(answer, path, request))
         case .stream(let length, let body):
-            return try await writeStream(try beginStream(answer, length, request, isEvents: false), request) {
-                try await body($0)
-            }
+            let plan = try beginStream(answer, length, request)
+            return .nothing(keeps: try await writeStream(plan, request.number, body))
         case .events(let body):
-            return try await writeEvents(answer, request, body)
+            let plan = try beginStream(answer, nil, request)
+            if plan.bare != nil { return .nothing(keeps: try await writeStream(plan, request.number) { _ in }) }
+            try await writePiece([], of: request.number)
+            let writer = BodyWriter(connection: self, number: request.number)
+            let events = EventStreamWriter(body: writer, lastEventID: request.headers["Last-Event-ID"])
+            return .events(EventStream(events, closes: plan.closes, body))
         case .webSocket(let protocols, let limits, let body):
-            try await writeWebSocket(answer, request, protocols, limits) { try await body($0) }
-            return false
+            try await writeWebSocket(answer, request, protocols, limits, body)
+            return .nothing(keeps: false)
         }
     }
 
-    private nonisolated(nonsending) func writeWhole(_ answer: HTTPAnswer, _ request: ServerRequest) async throws -> Bool
-    {
-        let written = try whole(answer, request)
+    @inline(never)
+    private nonisolated(nonsending) func writeWhole(_ written: Written) async throws -> Bool {
         try await send(written.bytes)
         if !written.body.isEmpty { try await send(written.body) }
         return !written.closes

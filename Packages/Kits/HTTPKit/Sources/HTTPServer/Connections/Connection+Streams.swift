@@ -5,25 +5,25 @@ extension Connection {
     struct StreamPlan {
         /// All of an answer that has no body.
         var bare: [UInt8]?
-        var isEvents = false
         let closes: Bool
     }
 
-    @inline(never)
-    nonisolated(nonsending) func writeEvents(
-        _ answer: HTTPAnswer, _ request: ServerRequest, _ body: (EventStreamWriter) async throws -> Void
-    ) async throws -> Bool {
-        let plan = try beginStream(answer, nil, request, isEvents: true)
-        return try await writeStream(plan, request) { writer in
-            try await writer.begin()
-            try await body(EventStreamWriter(body: writer, lastEventID: request.headers["Last-Event-ID"]))
+    /// An event stream whose head was sent; an object, so that the task that runs it holds a reference only.
+    final class EventStream: Sendable {
+        let events: EventStreamWriter
+        let body: @Sendable (EventStreamWriter) async throws -> Void
+        let closes: Bool
+
+        init(
+            _ events: EventStreamWriter, closes: Bool,
+            _ body: @escaping @Sendable (EventStreamWriter) async throws -> Void
+        ) {
+            (self.events, self.closes, self.body) = (events, closes, body)
         }
     }
 
     @inline(never)
-    func beginStream(
-        _ answer: HTTPAnswer, _ length: Int?, _ request: ServerRequest, isEvents: Bool
-    ) throws -> StreamPlan {
+    func beginStream(_ answer: HTTPAnswer, _ length: Int?, _ request: ServerRequest) throws -> StreamPlan {
         let framing: AnswerHead.Framing =
             length.map { .length($0) } ?? (request.head.version == .http11 ? .chunked : .untilClose)
         let head = makeHead(answer.status, answer.headers, framing, request.head)
@@ -39,27 +39,47 @@ extension Connection {
             state.exchange.isChunked = framing == .chunked
             state.exchange.left = length
             state.exchange.isOpen = true
-            state.exchange.quietSince = isEvents ? .now : nil
         }
-        return StreamPlan(isEvents: isEvents, closes: head.closes)
+        return StreamPlan(closes: head.closes)
     }
 
     @inline(never)
     nonisolated(nonsending) func writeStream(
-        _ plan: StreamPlan, _ request: ServerRequest, _ body: (BodyWriter) async throws -> Void
+        _ plan: StreamPlan, _ number: Int, _ body: @Sendable (BodyWriter) async throws -> Void
     ) async throws -> Bool {
         if let bare = plan.bare {
             try await send(bare)
             return !plan.closes
         }
-        if plan.isEvents { core.streams.add(self) }
-        defer {
-            if plan.isEvents { core.streams.remove(self) }
-            state.withLock { $0.exchange.isOpen = false }
-        }
-        try await body(BodyWriter(connection: self, number: request.number))
+        defer { closeStream() }
+        try await body(BodyWriter(connection: self, number: number))
         try await send(try endOfStream())
         return !plan.closes
+    }
+
+    /// Runs an event stream to its end, with signs of life when it is silent.
+    @inline(never)
+    nonisolated(nonsending) func run(_ stream: EventStream) async throws -> Bool {
+        defer { closeStream() }
+        keepAlive()
+        try await stream.body(stream.events)
+        try await send(try endOfStream())
+        return !stream.closes
+    }
+
+    @inline(never)
+    private func keepAlive() {
+        state.withLock { $0.exchange.quietSince = .now }
+        core.streams.add(self)
+    }
+
+    @inline(never)
+    private func closeStream() {
+        let isEvents = state.withLock { state in
+            state.exchange.isOpen = false
+            return state.exchange.quietSince != nil
+        }
+        if isEvents { core.streams.remove(self) }
     }
 
     @inline(never)

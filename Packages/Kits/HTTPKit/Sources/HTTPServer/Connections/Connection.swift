@@ -103,13 +103,20 @@ final class Connection: Sendable {
         do {
             guard try await handshake() else { return }
             while let request = try await nextRequest() {
-                guard try await answer(request) else { break }
+                let number = request.number
+                let keeps =
+                    core.isObserved(request)
+                    ? try await answerObserved(request) : try await answer(consume request)
+                guard keeps else { return await linger() }
+                guard try await discardBody(of: number) else { return }
             }
-        } catch let refusal as RequestRefusal {
-            await refuse(refusal)
         } catch {
-            // The client is gone, or was given up: nobody is there to be told.
+            await refuse(error)
         }
+    }
+
+    private nonisolated(nonsending) func answerObserved(_ request: ServerRequest) async throws -> Bool {
+        try await core.observed(request) { try await answer(request) }
     }
 
     /// On the thread of the loop: the peer has closed its side, so that whoever works for it can stop.

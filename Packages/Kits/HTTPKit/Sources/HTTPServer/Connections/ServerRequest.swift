@@ -4,24 +4,29 @@ public import HTTPCore
 public struct ServerRequest: Sendable {
     // One object instead of a dozen strings, so that handing the request on costs a reference.
     private let facts: Facts
-    /// Whom the authenticator recognised; nil on open routes and where there is no authenticator.
-    public internal(set) var principal: Principal?
-    var bodyLimit: Int
 
     private final class Facts: Sendable {
         let head: HTTPRequestHead
         let id: String
         let connection: Connection
         let number: Int
+        let principal: Principal?
+        let bodyLimit: Int
 
-        init(_ head: HTTPRequestHead, _ id: String, _ connection: Connection, _ number: Int) {
+        init(
+            _ head: HTTPRequestHead, _ id: String, _ connection: Connection, _ number: Int, _ principal: Principal?,
+            _ bodyLimit: Int
+        ) {
             (self.head, self.id, self.connection, self.number) = (head, id, connection, number)
+            (self.principal, self.bodyLimit) = (principal, bodyLimit)
         }
     }
 
-    init(_ head: HTTPRequestHead, id: String, _ connection: Connection, number: Int) {
-        facts = Facts(head, id, connection, number)
-        bodyLimit = connection.core.limits.body
+    init(
+        _ head: HTTPRequestHead, id: String, _ connection: Connection, number: Int, principal: Principal? = nil,
+        bodyLimit: Int? = nil
+    ) {
+        facts = Facts(head, id, connection, number, principal, bodyLimit ?? connection.core.limits.body)
     }
 
     public var head: HTTPRequestHead { facts.head }
@@ -29,6 +34,8 @@ public struct ServerRequest: Sendable {
     public var id: String { facts.id }
     public var method: HTTPMethod { facts.head.method }
     public var headers: HTTPHeaders { facts.head.headers }
+    /// Whom the authenticator recognised; nil on open routes and where there is no authenticator.
+    public var principal: Principal? { facts.principal }
     /// The body, read while it comes.
     public var body: RequestBody { RequestBody(connection: connection, number: number, limit: bodyLimit) }
     /// Whether the connection is encrypted.
@@ -36,6 +43,7 @@ public struct ServerRequest: Sendable {
     /// Who is at the other end.
     public var peer: PeerAddress { connection.peer }
 
+    var bodyLimit: Int { facts.bodyLimit }
     var connection: Connection { facts.connection }
     var number: Int { facts.number }
 }

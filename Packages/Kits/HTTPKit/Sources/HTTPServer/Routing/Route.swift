@@ -62,11 +62,20 @@ public struct Route: Sendable {
         inputs = declarations
         answers = []
         run = { raw in
-            var problems: [InputProblem] = []
-            let values = (repeat (each input).value(raw, &problems))
-            guard problems.isEmpty else { throw RequestProblem.inputs(problems) }
-            return try await handler(raw.request, repeat try Self.present(each values))
+            let values = try Self.values(raw, repeat each input)
+            return try await handler(raw.request, repeat each values)
         }
+    }
+
+    /// What the handler takes, or everything that is wrong with it.
+    @inline(never)
+    private static func values<each Value>(
+        _ raw: RawInputs, _ input: repeat RouteInput<each Value>
+    ) throws -> (repeat each Value) {
+        var problems: [InputProblem] = []
+        let values = (repeat (each input).value(raw, &problems))
+        guard problems.isEmpty else { throw RequestProblem.inputs(problems) }
+        return (repeat try present(each values))
     }
 
     /// A route whose handler's result is answered as JSON with 200.

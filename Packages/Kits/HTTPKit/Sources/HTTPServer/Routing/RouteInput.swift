@@ -14,10 +14,10 @@ public import JSON
 /// ```
 public struct RouteInput<Value: Sendable>: Sendable {
     let declaration: RouteInputDeclaration
-    private let read: @Sendable (borrowing RawInputs) throws(ValueErrors) -> Value
+    private let read: @Sendable (RawInputs) throws(ValueErrors) -> Value
 
     /// The value, or nil and what is wrong with it.
-    func value(_ raw: borrowing RawInputs, _ problems: inout [InputProblem]) -> Value? {
+    func value(_ raw: RawInputs, _ problems: inout [InputProblem]) -> Value? {
         do throws(ValueErrors) {
             return try read(raw)
         } catch {
@@ -55,19 +55,26 @@ struct ValueErrors: Error {
     let all: [ValueError]
 }
 
-/// What a request gave, before it is read by anybody.
-struct RawInputs {
+/// What a request gave, before it is read by anybody. An object, so that tasks hold a reference and not all of it.
+final class RawInputs: Sendable {
     /// The parts of the path, decoded, by the names of the template.
-    var path: [(name: String, value: String)]
-    var query: [(name: String, value: String)]
-    var request: ServerRequest
-    var body: JSON?
+    let path: [(name: String, value: String)]
+    let query: [(name: String, value: String)]
+    let request: ServerRequest
+    let body: JSON?
+
+    init(
+        path: [(name: String, value: String)], query: [(name: String, value: String)], request: ServerRequest,
+        body: JSON?
+    ) {
+        (self.path, self.query, self.request, self.body) = (path, query, request, body)
+    }
 }
 
 extension RouteInput where Value: InputValue {
     private init(
         word place: RouteInputDeclaration.Place, _ name: String, _ summary: String, schema: Schema, standard: Value?,
-        shown: JSON?, _ words: @escaping @Sendable (borrowing RawInputs) -> [String]
+        shown: JSON?, _ words: @escaping @Sendable (RawInputs) -> [String]
     ) {
         let absent = standard ?? Value.whenAbsent
         declaration = RouteInputDeclaration(

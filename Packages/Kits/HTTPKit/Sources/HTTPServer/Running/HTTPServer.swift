@@ -176,7 +176,10 @@ extension HTTPServer {
     /// when the time is up are cancelled.
     private static func end(_ core: ServerCore, after ending: AsyncStream<Never>) async {
         for await _ in ending {}
-        for connection in core.connections.all { connection.drain() }
+        let connections = core.connections.all
+        // All are told before the first is closed: who sees that one end may count on the end of the others.
+        for connection in connections { connection.state.withLock { $0.isLast = true } }
+        for connection in connections { connection.drain() }
         guard await pause(core.limits.drain) else { return }
         for connection in core.connections.all { connection.abort() }
     }

@@ -4,22 +4,23 @@ import JSON
 import Synchronization
 
 // What an async function calls is part of the memory that its task keeps, for every connection. So what needs no waiting
-// is done in functions of its own here, which are not inlined.
+// is done in functions of its own here, which are not inlined; they throw without a type, since room for a typed error
+// would be part of that memory too.
 
 extension ServerCore {
     private enum Target {
         case route(RouteEntry, values: [String])
-        case answer(HTTPAnswer)
+        indirect case answer(HTTPAnswer)
     }
 
     /// The answer to a request, from the checks to the handler.
     nonisolated(nonsending) func handle(_ request: ServerRequest) async throws -> HTTPAnswer {
         switch try find(request) {
-        case .answer(let answer): return answer
+        case .answer(let answer): return marked(answer, request)
         case .route(let entry, let values):
             defer { leave() }
             try enter()
-            return try await entry.route.run(try await admit(request, entry, values))
+            return marked(try await entry.route.run(try await admit(request, entry, values)), request)
         }
     }
 
@@ -28,20 +29,18 @@ extension ServerCore {
     private nonisolated(nonsending) func admit(
         _ request: ServerRequest, _ entry: RouteEntry, _ values: [String]
     ) async throws -> RawInputs {
-        var request = request
-        if let authenticate = configuration.authenticate, !entry.route.isOpen {
-            request.principal = try demand(try await authenticate(request.head))
-        }
-        if let limit = entry.route.bodyLimit { request.bodyLimit = limit.bytes }
-        try checkLength(request)
+        let principal = entry.route.isOpen ? nil : try await authenticated(request)
+        let request = try accepted(request, entry, principal)
         let body = entry.declaresBody ? try parse(try await request.body.bytes(), request) : nil
         return try inputs(entry, values, request, body)
     }
 
+    /// Who asks; nil where nobody wants to know.
     @inline(never)
-    private func demand(_ principal: Principal?) throws(RequestProblem) -> Principal {
-        guard let principal else {
-            throw .unauthorized("a valid credential is needed; send it as Authorization: Bearer …")
+    private nonisolated(nonsending) func authenticated(_ request: ServerRequest) async throws -> Principal? {
+        guard let authenticate = configuration.authenticate else { return nil }
+        guard let principal = try await authenticate(request.head) else {
+            throw RequestProblem.unauthorized("a valid credential is needed; send it as Authorization: Bearer …")
         }
         return principal
     }
@@ -76,7 +75,7 @@ extension ServerCore {
     }
 
     @inline(never)
-    private func find(_ request: ServerRequest) throws(RequestProblem) -> Target {
+    private func find(_ request: ServerRequest) throws -> Target {
         let origin = try check(request)
         let head = request.head
         if head.path == "*" {
@@ -99,32 +98,42 @@ extension ServerCore {
             }
             return .answer(.empty().header("Allow", list))
         case .nothing:
-            throw .notFound("there is nothing at \(head.path.quotedForMessage)")
+            throw RequestProblem.notFound("there is nothing at \(head.path.quotedForMessage)")
         case .refused:
-            throw .badRequest("the path is malformed: it has a wrong escape, or a part that would leave its folder")
+            throw RequestProblem.badRequest(
+                "the path is malformed: it has a wrong escape, or a part that would leave its folder")
         }
     }
 
     @inline(never)
     private func inputs(
         _ entry: RouteEntry, _ values: [String], _ request: ServerRequest, _ body: JSON?
-    ) throws(RequestProblem) -> RawInputs {
+    ) throws -> RawInputs {
         guard let query = PercentDecoding.pairs(request.head.query) else {
-            throw .badRequest("the query is malformed: it has a wrong escape")
+            throw RequestProblem.badRequest("the query is malformed: it has a wrong escape")
         }
         let path = values.isEmpty ? [] : Array(zip(entry.template.names, values))
         return RawInputs(path: path, query: query, request: request, body: body)
     }
 
+    /// The request with what became known of it, once its body is not too large.
     @inline(never)
-    private func checkLength(_ request: ServerRequest) throws(RequestProblem) {
-        guard case .length(let length) = request.head.body, length > request.bodyLimit else { return }
+    private func accepted(
+        _ request: ServerRequest, _ entry: RouteEntry, _ principal: Principal?
+    ) throws -> ServerRequest {
+        let limit = entry.route.bodyLimit?.bytes ?? limits.body
+        guard case .length(let length) = request.head.body, length > limit else {
+            if principal == nil, limit == request.bodyLimit { return request }
+            return ServerRequest(
+                request.head, id: request.id, request.connection, number: request.number, principal: principal,
+                bodyLimit: limit)
+        }
         throw RequestProblem(
-            .contentTooLarge, code: "server.too-large", "the body is larger than \(ByteCount(request.bodyLimit).words)")
+            .contentTooLarge, code: "server.too-large", "the body is larger than \(ByteCount(limit).words)")
     }
 
     @inline(never)
-    private func parse(_ bytes: [UInt8], _ request: ServerRequest) throws(RequestProblem) -> JSON? {
+    private func parse(_ bytes: [UInt8], _ request: ServerRequest) throws -> JSON? {
         if bytes.isEmpty { return nil }
         if let type = request.headers["Content-Type"] {
             let name = type.prefix { $0 != ";" }.trimmingSpaces.lowercased()

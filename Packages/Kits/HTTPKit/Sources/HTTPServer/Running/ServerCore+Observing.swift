@@ -5,6 +5,7 @@ import Synchronization
 
 extension ServerCore {
     /// Whether somebody wants to know of the request, or its handler has a caller to name.
+    @inline(never)
     func isObserved(_ request: ServerRequest) -> Bool {
         !configuration.spans.isEmpty || request.headers["traceparent"] != nil
     }

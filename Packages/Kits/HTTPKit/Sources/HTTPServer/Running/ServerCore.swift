@@ -40,9 +40,10 @@ final class ServerCore: Sendable {
     }
 
     /// Counts a handler that begins, and throws when there are too many; `leave` has to follow in any case.
-    func enter() throws(RequestProblem) {
+    @inline(never)
+    func enter() throws {
         guard handlers.add(1, ordering: .relaxed).newValue <= limits.handlers else {
-            throw .unavailable("the server is busy with \(limits.handlers) requests", retryAfter: 1)
+            throw RequestProblem.unavailable("the server is busy with \(limits.handlers) requests", retryAfter: 1)
         }
     }
 

@@ -152,7 +152,7 @@ extension Connection {
     @inline(never)
     nonisolated(nonsending) func writeWebSocket(
         _ answer: HTTPAnswer, _ request: ServerRequest, _ protocols: [String], _ limits: WebSocketLimits,
-        _ body: (ServerWebSocket) async throws -> Void
+        _ body: @Sendable (ServerWebSocket) async throws -> Void
     ) async throws {
         let number = request.number
         let subprotocol = try beginWebSocket(answer, request.head, protocols)
