@@ -17,6 +17,7 @@ extension HTTPError {
     private static func words(in body: [UInt8], _ headers: HTTPHeaders) -> String? {
         guard !body.isEmpty, body.count <= 1 << 20 else { return nil }
         var text: String?
+        // What is no JSON may still be a sentence; that it cannot be read is no failure here.
         if let json = try? JSON(parsing: body) {
             let error = json["error"]
             text =
