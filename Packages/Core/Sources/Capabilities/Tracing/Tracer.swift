@@ -4,10 +4,15 @@ public import JSON
 public struct Tracer: Sendable {
     private let sinks: [any SpanSink]
     private let now: @Sendable () -> Timestamp
+    private let redactor: Redactor
 
-    public init(sinks: [any SpanSink], now: @escaping @Sendable () -> Timestamp) {
+    /// - Parameter redactor: takes secrets out of what is noted of a span.
+    public init(
+        sinks: [any SpanSink], now: @escaping @Sendable () -> Timestamp, redactor: Redactor = Redactor()
+    ) {
         self.sinks = sinks
         self.now = now
+        self.redactor = redactor
     }
 
     /// Runs the work inside a span whose context the work finds in `TraceContext.current`.
@@ -37,7 +42,7 @@ public struct Tracer: Sendable {
         func end(_ failure: String?) {
             let span = Span(
                 name: name, feature: feature, context: context, parent: outer?.span, start: start, end: now(),
-                attributes: notes.attributes, failure: failure)
+                attributes: redactor.redact(notes.attributes), failure: failure)
             for sink in sinks { sink.record(span) }
         }
         do {
