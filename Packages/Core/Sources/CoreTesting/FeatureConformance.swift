@@ -70,10 +70,12 @@ public enum FeatureConformance {
     ) async throws -> [String] {
         var found: [String] = []
         func host() -> Host {
-            Host(
-                name: test.host.name, version: test.host.version, environment: test.host.environment,
-                locations: test.host.locations, settings: test.host.settings, catalogue: test.host.catalogue,
-                composition: test.composition, clock: ContinuousClock(), now: test.host.now)
+            let surroundings = Surroundings(
+                environment: test.host.environment, locations: test.host.locations, clock: ContinuousClock(),
+                now: test.host.now)
+            return Host(
+                name: test.host.name, version: test.host.version, surroundings: surroundings,
+                settings: test.host.settings, catalogue: test.host.catalogue, composition: test.composition)
         }
         await Lifecycle(host: host(), limits: limits).stop()
         for round in 1...2 {

@@ -28,14 +28,16 @@ public struct TestHost: Sendable {
         if !settings.problems.isEmpty { throw SettingsFailure(settings.problems) }
         let clock = TestClock()
         self.clock = clock
-        composition = Composition(features, settings: settings)
-        host = Host(
-            name: "martlet", version: "test", environment: environment,
+        let surroundings = Surroundings(
+            environment: environment,
             locations: Locations(
                 current: folder, config: folder + "/config", data: folder + "/data", state: folder + "/state",
                 cache: folder + "/cache"),
-            settings: settings, catalogue: catalogue, composition: composition, clock: clock,
-            now: { Timestamp(microseconds: Int64(clock.now.offset.milliseconds) * 1000) })
+            clock: clock, now: { Timestamp(microseconds: Int64(clock.now.offset.milliseconds) * 1000) })
+        composition = Composition(features, settings: settings, surroundings: surroundings)
+        host = Host(
+            name: "martlet", version: "test", surroundings: surroundings, settings: settings, catalogue: catalogue,
+            composition: composition)
         interaction = HeadlessInteraction(answers: answers)
     }
 

@@ -3,6 +3,10 @@ public import JSON
 
 /// What an action's body may use while it runs.
 public struct ActionContext: Sendable {
+    /// That of the action which is being done now, for what lies deep below it and has to ask or tell the person, such
+    /// as a vault that is opened by the first request which needs a key. Nil outside of actions: nobody is there then.
+    @TaskLocal public static var current: ActionContext?
+
     public let registry: Registry
     public let host: Host
     /// Asks the person, or fails clearly where nobody is.
@@ -16,7 +20,7 @@ public struct ActionContext: Sendable {
         self.host = host
         self.interaction = interaction
         self.output = output
-        tracer = Tracer(sinks: registry.all((any SpanSink).self), now: host.now)
+        tracer = Tracer(sinks: registry.all((any SpanSink).self), now: host.now, redactor: host.redactor)
     }
 
     /// Sends an event; returns when whoever reads it has room, so that a slow reader slows the work.

@@ -17,8 +17,10 @@ extension Registry {
                 throw InteractionError.declined(id: id)
             }
         }
-        return try await context.tracer.span(action.id, feature: actions.owner(of: action) ?? "") {
-            try await action.perform(arguments, in: context)
+        return try await ActionContext.$current.withValue(context) {
+            try await context.tracer.span(action.id, feature: actions.owner(of: action) ?? "") {
+                try await action.perform(arguments, in: context)
+            }
         }
     }
 }

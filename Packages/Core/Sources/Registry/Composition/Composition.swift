@@ -44,10 +44,14 @@ public struct Composition: Sendable {
     }
 
     /// Collects, checks and registers; runs nothing and opens nothing.
-    public init(_ list: [BuiltInFeature], settings: Settings = Settings(), selection: Selection = Selection()) {
+    public init(
+        _ list: [BuiltInFeature], settings: Settings = Settings(), selection: Selection = Selection(),
+        surroundings: Surroundings = .none
+    ) {
         var check = CompositionCheck(list, settings: settings, selection: selection)
         let order = check.order()
-        var builder = RegistryBuilder(current: Manifest(id: "", summary: "", version: ""))
+        var builder = RegistryBuilder(
+            surroundings: surroundings, current: Manifest(id: "", summary: "", version: ""))
         var composed: [Composed] = []
         for candidate in order {
             let manifest = candidate.manifest

@@ -2,6 +2,8 @@ import Capabilities
 
 /// Collects what features register. Only a composition makes one.
 public struct RegistryBuilder {
+    /// What capabilities are made with: folders, variables, clocks.
+    public let surroundings: Surroundings
     var providers: [ObjectIdentifier: any ProviderList] = [:]
     var actions: [(feature: String, action: Action)] = []
     var checks: [HealthCheck] = []
@@ -11,7 +13,8 @@ public struct RegistryBuilder {
     var current: Manifest
     var provided: Set<CapabilityType> = []
 
-    init(current: Manifest) {
+    init(surroundings: Surroundings, current: Manifest) {
+        self.surroundings = surroundings
         self.current = current
     }
 

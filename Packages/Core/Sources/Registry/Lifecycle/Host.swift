@@ -1,13 +1,12 @@
 public import Capabilities
 public import Settings
 
-/// What a feature may ask of its surroundings.
+/// The whole that an action runs in.
 public struct Host: Sendable {
     /// The program's name, as the person called it, and its version.
     public let name: String
     public let version: String
-    public let environment: [String: String]
-    public let locations: Locations
+    public let surroundings: Surroundings
     public let settings: Settings
     /// Every setting that this build knows.
     public let catalogue: SettingsCatalogue
@@ -15,26 +14,24 @@ public struct Host: Sendable {
     public let composition: Composition
     /// How each of them is.
     public let states: FeatureStates
-    /// Time for limits and pauses; tests put their own in.
-    public let clock: any Clock<Duration>
-    /// The time of day.
-    public let now: @Sendable () -> Timestamp
+
+    public var environment: [String: String] { surroundings.environment }
+    public var locations: Locations { surroundings.locations }
+    public var redactor: Redactor { surroundings.redactor }
+    public var clock: any Clock<Duration> { surroundings.clock }
+    public var now: @Sendable () -> Timestamp { surroundings.now }
 
     public init(
-        name: String, version: String, environment: [String: String], locations: Locations, settings: Settings,
-        catalogue: SettingsCatalogue, composition: Composition, states: FeatureStates = FeatureStates(),
-        clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp
+        name: String, version: String, surroundings: Surroundings, settings: Settings, catalogue: SettingsCatalogue,
+        composition: Composition, states: FeatureStates = FeatureStates()
     ) {
         self.name = name
         self.version = version
-        self.environment = environment
-        self.locations = locations
+        self.surroundings = surroundings
         self.settings = settings
         self.catalogue = catalogue
         self.composition = composition
         self.states = states
-        self.clock = clock
-        self.now = now
     }
 }
 

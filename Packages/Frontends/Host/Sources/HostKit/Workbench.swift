@@ -42,10 +42,13 @@ public struct Workbench: Sendable {
 
         let loader = SettingsLoader(environment: environment, catalogue: catalogue)
         let settings = loader.load(flags: options.settings)
-        let composition = Composition(all, settings: settings, selection: .init(only: options.only))
+        let surroundings = Surroundings(
+            environment: environment, locations: loader.locations, clock: ContinuousClock(), now: Timestamp.now)
+        let composition = Composition(
+            all, settings: settings, selection: .init(only: options.only), surroundings: surroundings)
         host = Host(
-            name: name, version: version, environment: environment, locations: loader.locations, settings: settings,
-            catalogue: catalogue, composition: composition, clock: ContinuousClock(), now: Timestamp.now)
+            name: name, version: version, surroundings: surroundings, settings: settings, catalogue: catalogue,
+            composition: composition)
         if !settings.problems.isEmpty {
             failure = SettingsFailure(settings.problems)
         } else if !composition.problems.isEmpty {
