@@ -10,11 +10,14 @@ public struct Setting<Value: InputValue & OutputValue>: Sendable {
     public let declaration: SettingDeclaration
     let standard: Value
 
-    public init(_ key: String, _ summary: String, default standard: Value, risk: SettingRisk = .none) {
+    /// - Parameter flag: an option that sets it for one run, with every command: `cacert` is `--cacert`.
+    public init(
+        _ key: String, _ summary: String, default standard: Value, risk: SettingRisk = .none, flag: String? = nil
+    ) {
         self.standard = standard
         declaration = SettingDeclaration(
             key: key.split(separator: ".").map(String.init), summary: summary, schema: Value.schema,
-            standard: standard.json, risk: risk)
+            standard: standard.json, risk: risk, flag: flag)
     }
 }
 
@@ -38,17 +41,23 @@ public struct SettingDeclaration: Sendable {
     public let schema: Schema
     public let standard: JSON
     public let risk: SettingRisk
+    /// The option of every command that sets it for one run.
+    public let flag: String?
 
-    public init(key: [String], summary: String, schema: Schema, standard: JSON, risk: SettingRisk) {
+    public init(
+        key: [String], summary: String, schema: Schema, standard: JSON, risk: SettingRisk, flag: String? = nil
+    ) {
         self.key = key
         self.summary = summary
         self.schema = schema
         self.standard = standard
         self.risk = risk
+        self.flag = flag
     }
 
     /// The same setting below a prefix.
     func under(_ prefix: [String]) -> SettingDeclaration {
-        SettingDeclaration(key: prefix + key, summary: summary, schema: schema, standard: standard, risk: risk)
+        SettingDeclaration(
+            key: prefix + key, summary: summary, schema: schema, standard: standard, risk: risk, flag: flag)
     }
 }

@@ -80,4 +80,31 @@ public struct FeatureSettings: Sendable {
     public var server: String? { settings.server }
     /// The profile in use.
     public var profile: String? { settings.profile }
+
+    /// The profiles that name a server, by name.
+    public var servers: [ProfileServer] {
+        settings.profiles.compactMap { name in
+            guard let entry = settings[["profiles", name, "server"]], let address = entry.value.string else {
+                return nil
+            }
+            return ProfileServer(profile: name, address: address, origin: entry.origin)
+        }
+    }
+
+    /// What the feature's settings are when a profile is in use, whether or not it is.
+    public func inProfile(_ name: String) -> FeatureSettings {
+        var prefixed = settings
+        for entry in settings.entries.values where entry.key.starts(with: ["profiles", name] + prefix) {
+            prefixed.entries[Array(entry.key.dropFirst(2))] = entry
+        }
+        return FeatureSettings(settings: prefixed, prefix: prefix)
+    }
+}
+
+/// The server that a profile names.
+public struct ProfileServer: Sendable, Hashable {
+    public let profile: String
+    public let address: String
+    /// Who says so.
+    public let origin: SettingsOrigin
 }

@@ -43,7 +43,10 @@ struct CommandLineFeature: Feature {
             host.composition.features.flatMap { composed in
                 composed.manifest.namespaces.map { ($0, groupSummaries[$0] ?? composed.manifest.summary) }
             }, uniquingKeysWith: { first, _ in first })
-        if words.isEmpty { return page.root(tree, summary: programSummary, summaries: summaries) }
+        if words.isEmpty {
+            return page.root(
+                tree, summary: programSummary, summaries: summaries, options: SettingOption.everyOption(host))
+        }
         if let node = tree.node(at: words), !node.children.isEmpty, node.action == nil {
             return page.group(node, summary: summaries[words.joined(separator: " ")])
         }

@@ -27,10 +27,12 @@ public struct CommandLineProgram: Sendable {
     /// - Parameter arguments: with the program's own name first, as the system gives them.
     public func run(_ arguments: [String]) -> Int32 {
         let streams = StandardStreams()
-        let (options, words, failure) = CommonOptions.take(from: Array(arguments.dropFirst()))
+        let (options, words, failure) = CommonOptions.take(
+            from: Array(arguments.dropFirst()), settings: SettingOption.all(features))
         if let failure {
             let errors = ErrorPrinter(
-                streams, format: options.format ?? .text, level: .none, isVerbose: options.isVerbose, program: name)
+                streams, format: options.format ?? .text, level: .none, isVerbose: options.isVerbose, program: name,
+                redactor: Redactor())
             return errors.print(failure).rawValue
         }
         let workbench = Workbench(name: name, version: version, features: features, options: options.workbench)

@@ -19,6 +19,9 @@ struct Completer {
     let registry: Registry
     let host: Host
 
+    /// The options that every command has.
+    private var shared: [ParameterDeclaration] { SettingOption.everyOption(host) }
+
     /// - Parameter words: all words after the program's name; the last is the one being typed and may be empty.
     func candidates(_ words: [String]) -> [Candidate] {
         let current = words.last ?? ""
@@ -27,12 +30,12 @@ struct Completer {
 
     private func all(_ before: [String], _ current: String) -> [Candidate] {
         if !before.contains("--"), let last = before.last,
-            let common = Self.valueOption(last, CommonOptions.declarations)
+            let common = Self.valueOption(last, shared)
         {
             return values(common)
         }
         // Common options may stand anywhere and say nothing about the command.
-        let words = CommonOptions.take(from: before).words
+        let words = CommonOptions.take(from: before, settings: SettingOption.all(host)).words
         let match: CommandTree.Match
         do { match = try tree.match(words) } catch { return [] }
         switch match {
@@ -78,7 +81,7 @@ struct Completer {
     private func named(_ action: Action, _ rest: [String], _ current: String) -> [Candidate]? {
         if let last = rest.last, let option = Self.valueOption(last, action.parameters) { return values(option) }
         if let equals = current.firstIndex(of: "="), current.hasPrefix("--"),
-            let option = Self.valueOption(String(current[..<equals]), action.parameters + CommonOptions.declarations)
+            let option = Self.valueOption(String(current[..<equals]), action.parameters + shared)
         {
             return values(option).map {
                 $0.word.hasPrefix(":") ? $0 : Candidate("\(current[...equals])\($0.word)", $0.summary)
@@ -96,7 +99,7 @@ struct Completer {
     }
 
     private func options(_ parameters: [ParameterDeclaration]) -> [Candidate] {
-        (parameters + CommonOptions.declarations).flatMap { parameter -> [Candidate] in
+        (parameters + shared).flatMap { parameter -> [Candidate] in
             switch parameter.form {
             case .positional: []
             case .flag where parameter.standard == .bool(true): [Candidate("--no-" + parameter.name, parameter.summary)]

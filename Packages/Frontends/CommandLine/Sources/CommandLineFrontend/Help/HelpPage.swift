@@ -8,7 +8,9 @@ struct HelpPage {
     let width: Int?
 
     /// - Parameter summaries: what each feature is for, by the first word of its commands.
-    func root(_ tree: CommandTree, summary: String, summaries: [String: String]) -> String {
+    func root(
+        _ tree: CommandTree, summary: String, summaries: [String: String], options shared: [ParameterDeclaration]
+    ) -> String {
         var lines = wrapped("\(program): \(summary)") + [""] + usage("\(program) <command> [arguments] [options]")
         lines += section(
             "Commands",
@@ -18,7 +20,7 @@ struct HelpPage {
             })
         let aliases = tree.aliases.sorted { $0.key < $1.key }
         lines += section("Shortcuts", aliases.map { ($0.key, "\($0.value.words): \($0.value.summary)") })
-        lines += options("Options for every command", CommonOptions.declarations)
+        lines += options("Options for every command", shared)
         lines += wrapped("'\(program) help <command>' shows more about a command.")
         return lines.joined(separator: "\n") + "\n"
     }

@@ -16,7 +16,7 @@ enum ManPage {
             if !action.details.isEmpty { lines += [".PP", escaped(action.details)] }
             lines += entries(action.parameters)
         }
-        lines += [".SH OPTIONS"] + entries(CommonOptions.declarations)
+        lines += [".SH OPTIONS"] + entries(SettingOption.everyOption(host))
         lines += [".SH EXIT STATUS"]
         for (code, meaning) in exitCodes { lines += [".TP", ".B \(code)", escaped(meaning)] }
         return lines.joined(separator: "\n") + "\n"

@@ -13,7 +13,7 @@ enum MarkdownReference {
         for action in host.composition.registry.actions.all.sorted(by: { $0.id < $1.id }) where !action.isHidden {
             lines += self.action(action, program: host.name)
         }
-        lines += ["## Options of every command", ""] + options(CommonOptions.declarations)
+        lines += ["## Options of every command", ""] + options(SettingOption.everyOption(host))
         lines += settings(host)
         return lines.joined(separator: "\n") + "\n"
     }

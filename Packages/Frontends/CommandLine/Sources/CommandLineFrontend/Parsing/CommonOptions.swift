@@ -62,9 +62,12 @@ struct CommonOptions: Sendable {
 
     /// Takes the common options out of the words, wherever they stand before `--`.
     ///
+    /// - Parameter settings: the options that stand for settings.
     /// - Returns: the options, the words that are left, with `--` kept, and everything that was wrong. The options
     ///   count even then, because they say how the failure is to be told.
-    static func take(from words: [String]) -> (options: CommonOptions, words: [String], failure: ArgumentsFailure?) {
+    static func take(
+        from words: [String], settings: [SettingOption] = []
+    ) -> (options: CommonOptions, words: [String], failure: ArgumentsFailure?) {
         var options = CommonOptions()
         var rest: [String] = []
         var problems: [ValueError] = []
@@ -76,9 +79,9 @@ struct CommonOptions: Sendable {
                 rest += words[(index - 1)...]
                 break
             }
-            guard let (declaration, attached) = Self.declaration(for: word) else {
+            guard let (declaration, attached) = Self.declaration(for: word, settings) else {
                 if let letters = Self.flagLetters(word) {
-                    for letter in letters { options.setFlag(letter.name) }
+                    for letter in letters { options.setFlag(letter.name, []) }
                 } else {
                     rest.append(word)
                 }
@@ -88,7 +91,7 @@ struct CommonOptions: Sendable {
                 if attached != nil {
                     problems.append(ValueError("takes no value", at: ["--" + declaration.name]))
                 } else {
-                    options.setFlag(declaration.name)
+                    options.setFlag(declaration.name, settings)
                 }
                 continue
             }
@@ -99,7 +102,7 @@ struct CommonOptions: Sendable {
             }
             do throws(ValueError) {
                 guard let value else { throw ValueError("needs a value: \(declaration.summary)") }
-                try options.set(declaration, value)
+                try options.set(declaration, value, settings)
             } catch {
                 problems.append(error.under("--" + declaration.name))
             }
@@ -107,10 +110,15 @@ struct CommonOptions: Sendable {
         return (options, rest, problems.isEmpty ? nil : ArgumentsFailure(action: "", problems: problems))
     }
 
-    private static func declaration(for word: String) -> (ParameterDeclaration, attached: String?)? {
+    private static func declaration(
+        for word: String, _ settings: [SettingOption]
+    ) -> (ParameterDeclaration, attached: String?)? {
         guard word.hasPrefix("--") else { return nil }
         let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let name = parts.first, let found = declarations.first(where: { $0.name == name }) else { return nil }
+        guard let name = parts.first,
+            let found = declarations.first(where: { $0.name == name })
+                ?? settings.first(where: { $0.declaration.name == name })?.declaration
+        else { return nil }
         return (found, parts.count > 1 ? String(parts[1]) : nil)
     }
 
@@ -125,7 +133,7 @@ struct CommonOptions: Sendable {
         return found
     }
 
-    private mutating func setFlag(_ name: String) {
+    private mutating func setFlag(_ name: String, _ settings: [SettingOption]) {
         switch name {
         case "json": format = .json
         case "quiet": isQuiet = true
@@ -133,11 +141,17 @@ struct CommonOptions: Sendable {
         case "yes": isAgreed = true
         case "no-input": asksNobody = true
         case "help": wantsHelp = true
-        default: wantsVersion = true
+        case "version": wantsVersion = true
+        default:
+            for option in settings where option.declaration.name == name {
+                workbench.settings.append("\(option.key)=true")
+            }
         }
     }
 
-    private mutating func set(_ declaration: ParameterDeclaration, _ word: String) throws(ValueError) {
+    private mutating func set(
+        _ declaration: ParameterDeclaration, _ word: String, _ settings: [SettingOption]
+    ) throws(ValueError) {
         if declaration.name == "set" {
             workbench.settings.append(word)
             return
@@ -149,7 +163,11 @@ struct CommonOptions: Sendable {
         case "timeout": limit = try Duration(json: json)
         case "answers": answers = word
         case "profile": workbench.settings.append("profile=" + word)
-        default: workbench.only = word.split(separator: ",").map(String.init)
+        case "only": workbench.only = word.split(separator: ",").map(String.init)
+        default:
+            for option in settings where option.declaration.name == declaration.name {
+                workbench.settings.append("\(option.key)=\(word)")
+            }
         }
     }
 }

@@ -9,13 +9,18 @@ struct ErrorPrinter {
     private let level: ColorLevel
     private let isVerbose: Bool
     private let program: String
+    private let redactor: Redactor
 
-    init(_ streams: StandardStreams, format: OutputFormat, level: ColorLevel, isVerbose: Bool, program: String) {
+    init(
+        _ streams: StandardStreams, format: OutputFormat, level: ColorLevel, isVerbose: Bool, program: String,
+        redactor: Redactor
+    ) {
         self.streams = streams
         self.format = format
         self.level = level
         self.isVerbose = isVerbose
         self.program = program
+        self.redactor = redactor
     }
 
     /// Prints the error and gives the exit code that it means.
@@ -23,19 +28,20 @@ struct ErrorPrinter {
         let failure = AnyFailure(error)
         if case OutputError.nobodyReads = error { return .done }
         if format.isForPrograms {
-            streams.writeError(failure.report.text())
+            streams.writeError(redactor.redact(failure.report).text())
             return failure.exit
         }
         let label = StyledText("\(program): ", Style(.destructive, bold: true))
-        let lines = failure.message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let lines = redactor.redact(failure.message).split(separator: "\n", omittingEmptySubsequences: false).map(
+            String.init)
         for (index, line) in lines.enumerated() {
             let text = StyledText(Sanitizer.sanitize(line))
             // Lines after the first are a list of their own, and editors look for `file:line:column` at their start.
             streams.writeError((index == 0 || !line.hasPrefix(" ") ? label + text : text).rendered(level: level))
         }
         if isVerbose, let cause = failure.cause {
-            streams.writeError(
-                Sanitizer.sanitize("  because: \((cause as? any Failure)?.message ?? String(describing: cause))"))
+            let words = (cause as? any Failure)?.message ?? String(describing: cause)
+            streams.writeError(Sanitizer.sanitize(redactor.redact("  because: \(words)")))
         }
         if let usage { streams.writeError(usage) }
         return failure.exit

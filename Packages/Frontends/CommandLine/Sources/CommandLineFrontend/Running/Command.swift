@@ -18,7 +18,8 @@ struct Command: Sendable {
     private var format: OutputFormat { options.format ?? .text }
     private var errors: ErrorPrinter {
         ErrorPrinter(
-            streams, format: format, level: level(of: 2), isVerbose: options.isVerbose, program: host.name)
+            streams, format: format, level: level(of: 2), isVerbose: options.isVerbose, program: host.name,
+            redactor: host.redactor)
     }
 
     private func level(of descriptor: Int32) -> ColorLevel {
@@ -69,7 +70,8 @@ struct Command: Sendable {
             terminal.isTerminal && !options.isQuiet && !action.isInstant
             ? ProgressLine(fileDescriptor: 2, level: level(of: 2), clock: ContinuousClock()) : nil
         let output = CommandOutput(
-            streams, format: format, isQuiet: options.isQuiet, progressLine: line, loop: loop, level: level(of: 2))
+            streams, format: format, isQuiet: options.isQuiet, progressLine: line, loop: loop, level: level(of: 2),
+            redactor: host.redactor)
         do {
             let interaction = try interaction(output, terminal)
             var arguments = parsed.arguments
@@ -114,7 +116,7 @@ struct Command: Sendable {
     /// A stream's last line is its result, also when that is an error.
     private func tellFailure(_ error: any Error) {
         var line: JSONObject = ["type": "result", "is_error": true]
-        if let report = AnyFailure(error).report["error"] { line.append("error", report) }
+        if let report = AnyFailure(error).report["error"] { line.append("error", host.redactor.redact(report)) }
         do { try streams.write(JSON.object(line).text() + "\n") } catch {
             // The error itself is told on standard error, whatever becomes of the output.
         }
@@ -159,9 +161,12 @@ struct Command: Sendable {
         var found: [(String, JSON)] = []
         for parameter in action.parameters where parameter.form == .secret {
             if let source = parsed.secrets[parameter.name] {
-                found.append((parameter.name, .string(try source.read(host.environment))))
+                let text = try source.read(host.environment)
+                host.redactor.learn(Secret(text))
+                found.append((parameter.name, .string(text)))
             } else if parameter.isRequired {
                 let secret = try await interaction.secret("\(action.id).\(parameter.name)", parameter.summary)
+                host.redactor.learn(secret)
                 found.append((parameter.name, secret.withText { .string($0) }))
             }
         }

@@ -13,13 +13,14 @@ final class CommandOutput: ActionOutput {
     private let progressLine: ProgressLine?
     private let loop: MainLoop
     private let level: ColorLevel
+    private let redactor: Redactor
     private let sanitizer = Mutex(StreamSanitizer())
     /// Whether the events have brought text, so that the result need not be printed again.
     private let hasText = Mutex(false)
 
     init(
         _ streams: StandardStreams, format: OutputFormat, isQuiet: Bool, progressLine: ProgressLine?, loop: MainLoop,
-        level: ColorLevel
+        level: ColorLevel, redactor: Redactor
     ) {
         self.streams = streams
         self.format = format
@@ -27,6 +28,7 @@ final class CommandOutput: ActionOutput {
         self.progressLine = progressLine
         self.loop = loop
         self.level = level
+        self.redactor = redactor
     }
 
     var hasPrintedText: Bool { hasText.withLock { $0 } }
@@ -54,6 +56,8 @@ final class CommandOutput: ActionOutput {
 
     func progress(_ progress: Progress) {
         guard !isQuiet else { return }
+        var progress = progress
+        progress.activity = redactor.redact(progress.activity)
         if format == .ndjson {
             var line: JSONObject = ["type": "progress"]
             for (name, value) in progress.json.object ?? [:] { line.append(name, value) }
@@ -65,6 +69,7 @@ final class CommandOutput: ActionOutput {
 
     func notice(_ text: String) {
         guard !isQuiet else { return }
+        let text = redactor.redact(text)
         if format.isForPrograms {
             streams.writeError(JSON.object(["type": "notice", "message": .string(text)]).text())
         } else {

@@ -53,7 +53,7 @@ enum ConfigActions {
         if path == ["profile"], let name = json.string, !host.settings.profiles.contains(name) {
             throw HostError.badSetting(key: key, why: Settings.unknownProfile(name, among: host.settings.profiles))
         }
-        let file = try SettingsFile(host, isProject: project)
+        let file = try SettingsFile(host.locations, isProject: project)
         try file.edit { document throws(JSONError) in try document.setting(path, to: json) }
         if project, declaration.risk != .none {
             context.notice("\(key) is used only after 'martlet config trust', because it \(declaration.risk.words)")
@@ -68,7 +68,7 @@ enum ConfigActions {
         .argument("key", "The setting, or a group of settings", as: String.self, completion: keyCompletion),
         .flag("project", "From the project's settings and not from yours")
     ) { context, key, project in
-        let file = try SettingsFile(context.host, isProject: project)
+        let file = try SettingsFile(context.host.locations, isProject: project)
         // A key that is not known any more must still be removable, so it is only looked for in the file.
         let path = SettingKey.split(key)
         try file.edit { document throws(JSONError) in document.removing(path) }

@@ -7,7 +7,7 @@ public import Settings
 public struct HostFeature: Feature {
     public static let manifest = Manifest(
         id: "host", summary: "Versions, features, health, settings and data", version: "1.0",
-        provides: [.fallback((any SecretStore).self)],
+        provides: [.fallback((any SecretStore).self), .single((any SettingsWriter).self)],
         needs: [.all((any DataStore).self)],
         namespaces: ["version", "features", "doctor", "config", "data"])
 
@@ -16,6 +16,8 @@ public struct HostFeature: Feature {
     public func register(in registry: inout RegistryBuilder) {
         registry.provide(
             (any SecretStore).self, EnvironmentSecretStore { Environment.snapshot() } as any SecretStore)
+        registry.provide(
+            (any SettingsWriter).self, UserSettingsWriter(locations: registry.surroundings.locations))
         registry.add(Self.versionAction)
         registry.add(Self.featuresAction)
         registry.add(Self.doctorAction)

@@ -18,7 +18,7 @@ enum SettingsEditor {
         guard context.interaction.canAsk else {
             throw InteractionError.unanswered(id: "config.edit", prompt: "open an editor")
         }
-        let file = try SettingsFile(context.host, isProject: isProject)
+        let file = try SettingsFile(context.host.locations, isProject: isProject)
         let before = try file.read()
         let folder = String(file.path[..<(file.path.lastIndex(of: "/") ?? file.path.startIndex)])
         try Files.makeDirectories(folder)

@@ -6,11 +6,11 @@ import Registry
 struct SettingsFile {
     let path: String
 
-    init(_ host: Host, isProject: Bool) throws {
-        guard !host.locations.config.isEmpty || isProject else {
+    init(_ locations: Locations, isProject: Bool) throws {
+        guard !locations.config.isEmpty || isProject else {
             throw HostError.noFile("there is no folder for settings; set HOME or MARTLET_HOME")
         }
-        path = isProject ? host.locations.projectFile : host.locations.userFile
+        path = isProject ? locations.projectFile : locations.userFile
     }
 
     func edit(_ change: (JSONDocument) throws(JSONError) -> String) throws {

@@ -13,6 +13,9 @@ struct SettingsLoader {
     static let projectFolder = ".martlet"
     /// Moves everything that is ours into one folder.
     static let homeVariable = "MARTLET_HOME"
+    /// Variables with our prefix that are no settings: where everything lies, and what opens the vault, which must not
+    /// turn up among settings.
+    static let reserved: Set<String> = [homeVariable, "MARTLET_PASSPHRASE"]
 
     let locations: Locations
     private let environment: [String: String]
@@ -50,7 +53,7 @@ struct SettingsLoader {
             read(.project(file: path), path, &layers, &found)
         }
         let variables = SettingsVariables(
-            environment: environment, catalogue: catalogue, reserved: [Self.homeVariable])
+            environment: environment, catalogue: catalogue, reserved: Self.reserved)
         var overrides = variables.layers
         found += variables.problems
         for flag in flags {

@@ -1,0 +1,29 @@
+import Capabilities
+import FileKit
+import JSON
+import Registry
+
+/// Changes the person's settings for features, as `config set` does for the person.
+final class UserSettingsWriter: SettingsWriter {
+    private let locations: Locations
+
+    init(locations: Locations) {
+        self.locations = locations
+    }
+
+    func change(_ values: [(key: [String], value: JSON?)]) async throws -> String {
+        let file = try SettingsFile(locations, isProject: false)
+        try Files.makeDirectories(locations.config)
+        let lock = try await FileLock.acquire(file.path + ".lock", within: .seconds(5))
+        try file.edit { document throws(JSONError) in
+            var (document, text) = (document, "")
+            for (key, value) in values {
+                if let value { text = try document.setting(key, to: value) } else { text = document.removing(key) }
+                document = try JSONDocument(parsing: Array(text.utf8), name: file.path)
+            }
+            return text
+        }
+        lock.release()
+        return file.path
+    }
+}
