@@ -2,8 +2,9 @@
 public protocol Authenticator: AnyObject, Sendable {
     /// Adds the credential for the server to the request, or leaves it alone when there is none.
     func sign(_ request: inout RequestHead, for server: ServerID) async throws
-    /// Called after a 401; true when a new credential was got and the request may be repeated once.
-    func renew(for server: ServerID) async throws -> Bool
+    /// Called after a 401 with the request as it was signed; true when there is another credential by now, so that the
+    /// request may be signed anew and repeated once.
+    func renew(_ refused: RequestHead, for server: ServerID) async throws -> Bool
 }
 
 /// The profile or provider that a request is meant for.

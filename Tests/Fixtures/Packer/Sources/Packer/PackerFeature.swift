@@ -29,7 +29,7 @@ final class ChecksumAuthenticator: Authenticator {
         request.headers.append(("X-Checksum", Secret(String(checksum(request.url), radix: 16))))
     }
 
-    func renew(for server: ServerID) -> Bool { false }
+    func renew(_ refused: RequestHead, for server: ServerID) -> Bool { false }
 }
 
 /// The CRC-32 of the UTF-8 bytes.

@@ -52,6 +52,7 @@ extension HTTPClient {
     ) async throws -> Answer {
         var request = original
         var (attempt, followed) = (1, 0)
+        var settled: Set<String> = []
         while true {
             try Task.checkCancellation()
             let upload = try Upload(request.body)
@@ -65,6 +66,7 @@ extension HTTPClient {
                     upload: upload)
                 notes.note("http.request.resend_count", .int(attempt - 1 + followed))
                 let (result, head) = try await answer(try start(plan, upload), request, attempt)
+                configuration.trust.tell?()
                 notes.note("http.response.status_code", .int(head.status.code))
                 notes.note("network.protocol.version", .string("\(head.version)"))
                 notes.note("http.connection.reused", .bool(head.isReused))
@@ -80,6 +82,13 @@ extension HTTPClient {
                     mayRepeat: mayRepeat, isLocal: isLocal, using: &generator)
                 if wait == nil { return result }
             } catch let error as HTTPError {
+                if let certificate = error.certificate, let settle = configuration.trust.settle,
+                    request.body.canBeSentAgain, settled.insert(request.url.server).inserted
+                {
+                    try await settle(certificate)
+                    trustChanged()
+                    continue
+                }
                 // A stream is read from its beginning only once, even when nothing of it was sent.
                 guard request.body.canBeSentAgain,
                     let delay = request.retry.delay(

@@ -20,6 +20,8 @@ public final class HTTPClient: Sendable {
         var current: Engine?
         /// Those of an earlier trust in which something may still run.
         var retired: [Engine] = []
+        /// The trust's generation under which the current one was made; nil before it is used.
+        var generation: Int?
     }
 
     /// A client without connection and thread; the first request makes both.
@@ -54,8 +56,19 @@ public final class HTTPClient: Sendable {
         for pool in all { await pool.close() }
     }
 
+    /// Retires the pool when its connections were made under a trust that has changed since.
+    private func checkGeneration() {
+        guard let generation = configuration.trust.generation?() else { return }
+        let isOld = pools.withLock { pools in
+            defer { pools.generation = generation }
+            return pools.generation.map { $0 != generation } ?? false
+        }
+        if isOld { trustChanged() }
+    }
+
     /// Hands one try to the pool.
     func start(_ plan: TransferPlan) throws(HTTPError) -> Transfer {
+        checkGeneration()
         while true {
             guard let engine = pools.withLock({ $0.current }) else {
                 throw HTTPError(

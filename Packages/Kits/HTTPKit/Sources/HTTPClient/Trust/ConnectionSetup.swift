@@ -68,6 +68,8 @@ struct ConnectionSetup: Sendable {
             CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_3)
         switch trust.authorities {
         case .system: break
+        // The system's own stay, as they are in the folder that libcurl was built for.
+        case .systemAnd(let path): easy.set(CURLOPT_CAINFO, path)
         case .file(let path):
             easy.set(CURLOPT_CAINFO, path)
             easy.set(CURLOPT_CAPATH, nil)

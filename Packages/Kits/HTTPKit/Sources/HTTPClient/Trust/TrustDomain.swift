@@ -6,6 +6,8 @@ public struct TrustDomain: Sendable {
     public enum Authorities: Sendable, Hashable {
         /// Those of this system.
         case system
+        /// Those of this system, and those in a PEM file.
+        case systemAnd(file: String)
         /// Those in a PEM file and nobody else.
         case file(String)
         /// Those in a PEM text and nobody else.
@@ -19,6 +21,14 @@ public struct TrustDomain: Sendable {
     /// without defects is accepted.
     public var judge: (@Sendable (PresentedCertificate) -> TrustJudgement)?
 
+    /// Called by a request whose server was refused by the judge, in the request's own task. When it returns without an
+    /// error, the request is tried once more with a new connection.
+    public var settle: (@Sendable (PresentedCertificate) async throws -> Void)?
+    /// Called in a request's own task after its server has answered, so that what the judge noticed can be told there.
+    public var tell: (@Sendable () -> Void)?
+    /// A number that changes when what was accepted may not be any more: connections from before are not used again.
+    public var generation: (@Sendable () -> Int)?
+
     public init(
         authorities: Authorities = .system, identity: ClientIdentity? = nil,
         judge: (@Sendable (PresentedCertificate) -> TrustJudgement)? = nil
@@ -28,24 +38,21 @@ public struct TrustDomain: Sendable {
         self.judge = judge
     }
 
-    /// Lets a store decide.
-    public init(authorities: Authorities = .system, identity: ClientIdentity? = nil, store: any TrustStore) {
-        self.init(authorities: authorities, identity: identity) { store.judge($0) }
+    /// Lets a store decide everything.
+    public init(_ store: any TrustStore) {
+        let credentials = store.credentials
+        switch credentials.authorities {
+        case .system: authorities = .system
+        case .systemAnd(let file): authorities = .systemAnd(file: file)
+        case .file(let file): authorities = .file(file)
+        }
+        identity = credentials.identity
+        judge = { store.judge($0) }
+        settle = { try await store.settle($0) }
+        tell = { store.tell() }
+        generation = { store.generation }
     }
 
     /// What the system trusts, and no certificate of our own.
     public static let system = TrustDomain()
-}
-
-/// A certificate of our own and its key, as PEM files.
-public struct ClientIdentity: Sendable {
-    public var certificate: String
-    public var key: String
-    public var passphrase: Secret?
-
-    public init(certificate: String, key: String, passphrase: Secret? = nil) {
-        self.certificate = certificate
-        self.key = key
-        self.passphrase = passphrase
-    }
 }

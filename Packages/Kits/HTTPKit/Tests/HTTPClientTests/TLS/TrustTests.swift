@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Judges as a store of pins does: what the system trusts, then what a person has accepted before.
-private final class Pins: TrustStore {
+private final class Pins: Sendable {
     private let pin = Mutex<[UInt8]?>(nil)
     private let judged = Mutex(0)
 
@@ -30,7 +30,7 @@ struct TrustTests {
     private static func configuration(_ pins: Pins) throws -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         let authority = try TestCertificates.shared().authority
-        configuration.trust = TrustDomain(authorities: .bytes(Array(authority.chainPEM.utf8)), store: pins)
+        configuration.trust = TrustDomain(authorities: .bytes(Array(authority.chainPEM.utf8)), judge: pins.judge)
         return configuration
     }
 

@@ -81,7 +81,7 @@ struct PoolTests {
     // MARK: The three holes that trust can have with libcurl.
 
     /// A judge that believes one fingerprint, which can be taken away.
-    private final class Pins: TrustStore {
+    private final class Pins: Sendable {
         private let pin: Mutex<[UInt8]?>
         private let asked = Mutex(0)
 
@@ -99,7 +99,7 @@ struct PoolTests {
 
     private func client(_ pins: Pins) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
-        configuration.trust = TrustDomain(store: pins)
+        configuration.trust = TrustDomain(judge: pins.judge)
         return HTTPClient(configuration)
     }
 

@@ -18,6 +18,13 @@ public final class WebSocketClient: Sendable {
     /// Opens a WebSocket. Throws `HTTPError`; one for an answer other than 101 has its status and words. A cancelled
     /// task ends it at once.
     public func connect(_ request: WebSocketRequest) async throws -> WebSocket {
-        try await WebSocketOpening(request, setup, loop).open()
+        defer { setup.trust.tell?() }
+        do {
+            return try await WebSocketOpening(request, setup, loop).open()
+        } catch let error as HTTPError {
+            guard let certificate = error.certificate, let settle = setup.trust.settle else { throw error }
+            try await settle(certificate)
+            return try await WebSocketOpening(request, setup, loop).open()
+        }
     }
 }
