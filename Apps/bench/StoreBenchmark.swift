@@ -1,0 +1,107 @@
+import FileKit
+import HTTPTesting
+import StorageKit
+
+/// A million messages of 20 words stored in batches with a full-text index, against the sqlite3 shell that reads the same
+/// statements from a script; then searches for the newest 20.
+enum StoreBenchmark {
+    private static let batches = 1000
+    private static let batchSize = 1000
+    private static let searches = 1000
+
+    private static let tables: StaticString = """
+        CREATE TABLE messages (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+        CREATE VIRTUAL TABLE messages_text
+            USING fts5(text, content = 'messages', content_rowid = 'id', prefix = '2 3 4');
+
+        """
+
+    static func run() async throws -> [Figure] {
+        try await TemporaryDirectory.run { folder in
+            var words = MessageWords(seed: 20)
+            let messages = (0..<batches).map { _ in (0..<batchSize).map { _ in words.message() } }
+            try StoreScript.write(messages, tables: tables, to: "\(folder)/script.sql")
+
+            let migrations = [Migration("messages", SQL(stringLiteral: tables))]
+            var (shell, ours, times) = (Double.infinity, Double.infinity, [Double]())
+            // The best of two rounds in turns, because a machine's speed drifts.
+            for round in 0..<2 {
+                let (mine, theirs) = ("\(folder)/ours\(round).db", "\(folder)/theirs\(round).db")
+                let arguments = ["-batch", theirs, ".read '\(folder)/script.sql'"]
+                shell = min(shell, try await Peers.time("sqlite3", arguments) / .seconds(1))
+                let database = Database(mine, migrations: migrations, durability: .normal)
+                ours = min(ours, try await insert(messages, into: database))
+                try await compare(mine, theirs)
+                let reopened = Database(mine, migrations: migrations, durability: .normal)
+                times = try await search(reopened, &words)
+                await reopened.close()
+                for file in [mine, theirs] { try Files.remove(file) }
+            }
+
+            let count = Double(batches * batchSize)
+            return [
+                Figure(
+                    "1,000,000 messages with full-text index, rate: ours / sqlite3", shell / ours, "ratio",
+                    .atLeast(0.7)),
+                Figure("newest 20 of a full-text search, p99", times[searches * 99 / 100], "ms", .atMost(10)),
+                Figure("newest 20 of a full-text search, median", times[searches / 2], "ms"),
+                Figure("ours", count / ours, "messages/s"),
+                Figure("sqlite3", count / shell, "messages/s"),
+            ]
+        }
+    }
+
+    /// The seconds from opening to the end of closing, as the shell's time is.
+    private static func insert(_ messages: [[String]], into database: Database) async throws -> Double {
+        let start = ContinuousClock.now
+        for batch in messages {
+            try await database.write { connection in
+                for text in batch {
+                    try connection.run("INSERT INTO messages (text) VALUES (?)", text)
+                    try connection.run(
+                        "INSERT INTO messages_text (rowid, text) VALUES (?, ?)", try connection.lastInsertedID, text)
+                }
+            }
+        }
+        await database.close()
+        return (ContinuousClock.now - start) / .seconds(1)
+    }
+
+    /// Milliseconds in rising order: single words of all frequencies, pairs of words, beginnings of words.
+    private static func search(_ database: Database, _ words: inout MessageWords) async throws -> [Double] {
+        var times: [Double] = []
+        for number in 0..<searches {
+            let typed =
+                switch number % 4 {
+                case 0: "\(words.word()) \(words.word())"
+                case 1: "\(words.word().prefix(4))*"
+                default: words.word()
+                }
+            guard let query = SearchQuery(typed) else { throw BenchmarkError("\(typed) is no query") }
+            let start = ContinuousClock.now
+            let found = try await database.read { connection in
+                try connection.all(
+                    """
+                    SELECT rowid, snippet(messages_text, 0, '[', ']', '…', 8) FROM messages_text
+                        WHERE messages_text MATCH ? ORDER BY rowid DESC LIMIT 20
+                    """, query.text
+                ) { row in (try row[0] as Int, try row[1] as String) }
+            }
+            times.append((ContinuousClock.now - start) / .milliseconds(1))
+            // Two rare words may stand together nowhere.
+            guard !found.isEmpty || number % 4 == 0 else { throw BenchmarkError("nothing was found for \(typed)") }
+        }
+        return times.sorted()
+    }
+
+    /// Both hold the same, or the figures mean nothing.
+    private static func compare(_ ours: String, _ theirs: String) async throws {
+        let sums = "SELECT count(*), sum(length(text)), max(id) FROM messages"
+        let answers = [
+            try await Peers.output("sqlite3", [ours, sums]), try await Peers.output("sqlite3", [theirs, sums]),
+        ]
+        guard answers[0] == answers[1], answers[0].hasPrefix("\(batches * batchSize)|") else {
+            throw BenchmarkError("the databases differ: \(answers)")
+        }
+    }
+}

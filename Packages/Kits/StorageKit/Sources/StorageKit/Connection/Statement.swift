@@ -1,0 +1,134 @@
+import CSQLite
+import CStorageKit
+
+/// Owns one prepared statement.
+@safe
+final class Statement {
+    let sql: String
+    private let handle: Handle
+    private let raw: OpaquePointer
+
+    init(_ sql: String, on handle: Handle) throws {
+        let (prepared, rest) = unsafe try Self.prepare(sql, on: handle)
+        guard let raw = unsafe prepared else {
+            throw StorageError(.statement, "there is no statement in an empty text")
+        }
+        self.sql = sql
+        self.handle = handle
+        unsafe self.raw = raw
+        // A second statement would be skipped in silence.
+        guard rest.allSatisfy(\.isWhitespace) else {
+            throw StorageError(.statement, "a text holds more than one statement; use runScript for those")
+        }
+    }
+
+    deinit { unsafe sqlite3_finalize(raw) }
+
+    /// Prepares the first statement of a text and gives the rest of the text.
+    private static func prepare(_ sql: String, on handle: Handle) throws -> (OpaquePointer?, String) {
+        var prepared: OpaquePointer?
+        var sql = sql
+        let (code, rest) = sql.withUTF8 { text in
+            let start = unsafe UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self)
+            var tail = unsafe start
+            let code = unsafe sqlite3_prepare_v3(
+                handle.raw, start, Int32(text.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, &tail)
+            guard let start = unsafe start, let tail = unsafe tail else { return (code, "") }
+            let used = unsafe tail - start
+            return (code, unsafe String(decoding: text[used...], as: UTF8.self))
+        }
+        try handle.check(code)
+        return unsafe (prepared, rest)
+    }
+
+    /// Runs every statement of a text, one after the other.
+    static func runAll(_ script: String, on handle: Handle) throws {
+        var rest = script
+        while !rest.isEmpty {
+            let (prepared, tail) = unsafe try prepare(rest, on: handle)
+            rest = tail
+            // Comments and space alone are no statement.
+            guard let raw = unsafe prepared else { continue }
+            defer { unsafe sqlite3_finalize(raw) }
+            var code = SQLITE_ROW
+            while code == SQLITE_ROW { code = unsafe sqlite3_step(raw) }
+            guard code == SQLITE_DONE else { throw handle.failure(code) }
+        }
+    }
+
+    // MARK: Running
+
+    /// Binds the values to the places for them, of which there have to be as many.
+    func bind(_ values: [StoredValue]) throws {
+        let places = Int(unsafe sqlite3_bind_parameter_count(raw))
+        guard places == values.count else {
+            throw StorageError(
+                .mismatch, "a statement has \(places) places for values, and \(values.count) were given")
+        }
+        for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
+    }
+
+    private func bind(_ value: StoredValue, at index: Int32) throws {
+        let code =
+            switch value {
+            case .null: unsafe sqlite3_bind_null(raw, index)
+            case .integer(let number): unsafe sqlite3_bind_int64(raw, index, number)
+            case .real(let number):
+                if number.isNaN {
+                    throw StorageError(.mismatch, "NaN is no number that can be stored; store no value instead")
+                } else {
+                    unsafe sqlite3_bind_double(raw, index, number)
+                }
+            case .text(var text):
+                text.withUTF8 { unsafe storage_bind_text(raw, index, $0.baseAddress, UInt64($0.count)) }
+            case .blob(let bytes):
+                unsafe bytes.withUnsafeBytes { unsafe storage_bind_blob(raw, index, $0.baseAddress, UInt64($0.count)) }
+            }
+        try handle.check(code)
+    }
+
+    /// Goes to the next row; false at the end.
+    func step() throws -> Bool {
+        switch unsafe sqlite3_step(raw) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code: throw handle.failure(code)
+        }
+    }
+
+    /// Makes it ready for the next use and lets go of the values. A failure was told by `step` already.
+    func reset() {
+        unsafe sqlite3_reset(raw)
+        unsafe sqlite3_clear_bindings(raw)
+    }
+
+    // MARK: Reading
+
+    func value(at column: Int) throws(StorageError) -> StoredValue {
+        let count = unsafe sqlite3_data_count(raw)
+        guard column >= 0, column < Int(count) else {
+            throw StorageError(.mismatch, "a row of \(count) columns has no column \(column)")
+        }
+        let index = Int32(column)
+        switch unsafe sqlite3_column_type(raw, index) {
+        case SQLITE_INTEGER: return .integer(unsafe sqlite3_column_int64(raw, index))
+        case SQLITE_FLOAT: return .real(unsafe sqlite3_column_double(raw, index))
+        case SQLITE_TEXT: return .text(try text(at: index))
+        case SQLITE_BLOB:
+            let start = unsafe sqlite3_column_blob(raw, index)
+            let size = Int(unsafe sqlite3_column_bytes(raw, index))
+            return .blob(unsafe Array(UnsafeRawBufferPointer(start: start, count: size)))
+        default: return .null
+        }
+    }
+
+    private func text(at index: Int32) throws(StorageError) -> String {
+        let start = unsafe sqlite3_column_text(raw, index)
+        let size = Int(unsafe sqlite3_column_bytes(raw, index))
+        let bytes = unsafe UnsafeBufferPointer(start: start, count: size)
+        guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
+            throw StorageError(.mismatch, "column \(index) holds text that is not UTF-8; read it as bytes by a cast")
+        }
+        return text
+    }
+}

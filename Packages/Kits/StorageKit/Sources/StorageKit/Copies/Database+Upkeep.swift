@@ -1,0 +1,46 @@
+public import Capabilities
+import FileKit
+import LoopKit
+
+extension Database {
+    /// Looks through the whole file for damage, as it is, and gives a sentence for each finding.
+    public nonisolated(nonsending) func check() async throws -> [String] {
+        guard Files.exists(path) else { return [] }
+        let cancellation = Cancellation()
+        return try await withTaskCancellationHandler {
+            try await onOwnThread { [opening] in Result { try opening.findings(cancellation) } }.get()
+        } onCancel: {
+            cancellation.want()
+        }
+    }
+
+    /// Writes the file anew without the space that nothing uses, and tells how much smaller it is.
+    public nonisolated(nonsending) func compact() async throws -> ByteCount {
+        try await writer.perform { [opening] connection in
+            let before = try opening.file.size
+            try connection.run("VACUUM")
+            try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+            return ByteCount(max(0, before - (try opening.file.size)))
+        }
+    }
+
+    /// Lets SQLite look at its indexes, so that it chooses well among them. Worth it after much has changed.
+    public nonisolated(nonsending) func optimize() async throws {
+        try await writer.perform { connection in try connection.run("PRAGMA optimize") }
+    }
+}
+
+extension Opening {
+    fileprivate func findings(_ cancellation: Cancellation) throws -> [String] {
+        do {
+            let connection = try inspect(path, cancellation)
+            try connection.requireOwn()
+            let orphans = try connection.all("PRAGMA foreign_key_check") { row in
+                "a row of table \(try row[0] as String) points to nothing in \(try row[2] as String)"
+            }
+            return (try connection.damage(limit: 20, isQuick: false) + orphans.prefix(20)).map(PlainText.escape)
+        } catch let error as StorageError where error.kind == .damaged {
+            return [error.message]
+        }
+    }
+}

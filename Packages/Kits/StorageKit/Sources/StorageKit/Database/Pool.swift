@@ -1,0 +1,174 @@
+import Capabilities
+import LoopKit
+import Synchronization
+
+/// A few connections for many callers, who are served in the order of their coming.
+///
+/// Work runs on threads of its own, since it blocks: a thread begins when there is work for a free lane and ends when
+/// none is left, so an idle database has none.
+final class Pool: Sendable {
+    private struct State {
+        var waiting: [Job] = []
+        var idle: [Lane] = []
+        /// Lanes that work, on threads of the pool and on those of callers.
+        var busy = 0
+        var working = 0
+        var isClosed = false
+        var closers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private enum Step {
+        case start(Lane)
+        case wait
+        case refuse(any Error)
+    }
+
+    /// How many may wait. Callers beyond that have lost control of what they ask for.
+    private static let limit = 10_000
+
+    private let path: String
+    private let width: Int
+    private let open: @Sendable (Cancellation?) throws -> Connection
+    private let state = Mutex(State())
+
+    init(_ path: String, width: Int, open: @escaping @Sendable (Cancellation?) throws -> Connection) {
+        self.path = path
+        self.width = width
+        self.open = open
+    }
+
+    /// Does the work on a thread of the pool. A cancelled task leaves the queue, or its statement is stopped.
+    @discardableResult
+    nonisolated(nonsending) func perform<Result: Sendable>(
+        _ body: @escaping @Sendable (Connection) throws -> Result
+    ) async throws -> Result {
+        let cancellation = Cancellation()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let job = Job(cancellation: cancellation) { [open] lane in
+                    continuation.resume(with: Swift.Result { try lane.use(cancellation, open: open, body) })
+                } refuse: { error in
+                    continuation.resume(throwing: error)
+                }
+                submit(job)
+            }
+        } onCancel: {
+            cancellation.want()
+            withdraw(cancellation)
+        }
+    }
+
+    /// Does the work on the caller's thread, with a connection of its own if all are in use.
+    func performNow<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+        let lane = try state.withLock { state throws(StorageError) in
+            if state.isClosed { throw .closed(path) }
+            state.busy += 1
+            return state.idle.popLast() ?? Lane()
+        }
+        defer { putBack(lane) }
+        return try lane.use(nil, open: open, body)
+    }
+
+    /// Refuses new work, waits until all that was accepted is done, and closes the connections.
+    func close() async {
+        await withCheckedContinuation { continuation in
+            let isQuiet = state.withLock { state in
+                state.isClosed = true
+                if state.busy > 0 { state.closers.append(continuation) }
+                return state.busy == 0
+            }
+            if isQuiet { continuation.resume() }
+        }
+        let lanes = state.withLock { state in
+            defer { state.idle = [] }
+            return state.idle
+        }
+        // Closing moves the log into the file, which may take a while.
+        do throws(LoopError) {
+            try await onOwnThread { for lane in lanes { lane.close() } }
+        } catch {
+            for lane in lanes { lane.close() }
+        }
+    }
+}
+
+// MARK: For tests
+
+extension Pool {
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+}
+
+// MARK: The queue
+
+extension Pool {
+    private func submit(_ job: Job) {
+        let step = state.withLock { state -> Step in
+            if job.cancellation.isWanted { return .refuse(CancellationError()) }
+            if state.isClosed { return .refuse(StorageError.closed(path)) }
+            if state.working < width {
+                state.working += 1
+                state.busy += 1
+                return .start(state.idle.popLast() ?? Lane())
+            }
+            guard state.waiting.count < Self.limit else {
+                let message = "more than \(Self.limit) callers wait for \(PlainText.escape(path)); ask for less at once"
+                return .refuse(StorageError(.busy, message))
+            }
+            state.waiting.append(job)
+            return .wait
+        }
+        switch step {
+        case .wait: break
+        case .refuse(let error): job.refuse(error)
+        case .start(let lane): start(job, in: lane)
+        }
+    }
+
+    private func withdraw(_ cancellation: Cancellation) {
+        let job = state.withLock { state in
+            state.waiting.firstIndex { $0.cancellation === cancellation }.map { state.waiting.remove(at: $0) }
+        }
+        job?.refuse(CancellationError())
+    }
+
+    private func start(_ job: Job, in lane: Lane) {
+        do throws(LoopError) {
+            _ = try OwnThread { [self] in
+                var next: Job? = job
+                while let job = next {
+                    job.run(lane)
+                    next = nextJob()
+                }
+                putBack(lane)
+            }
+        } catch {
+            // Those who wait meanwhile are served by the lanes that work; were there none, they would wait in vain.
+            job.refuse(error)
+            while let job = nextJob() { job.refuse(error) }
+            putBack(lane)
+        }
+    }
+
+    /// The next in the queue; with nobody there, the lane counts as free from here on.
+    private func nextJob() -> Job? {
+        state.withLock { state in
+            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+            state.working -= 1
+            return nil
+        }
+    }
+
+    private func putBack(_ lane: Lane) {
+        let (isSpare, closers) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
+            state.busy -= 1
+            let isSpare = state.idle.count >= width
+            if !isSpare { state.idle.append(lane) }
+            guard state.busy == 0 else { return (isSpare, []) }
+            defer { state.closers = [] }
+            return (isSpare, state.closers)
+        }
+        if isSpare { lane.close() }
+        for closer in closers { closer.resume() }
+    }
+}

@@ -1,0 +1,128 @@
+import Capabilities
+import FileKit
+import Glibc
+
+/// The file of a database and those that SQLite puts beside it.
+///
+/// No descriptor of it is ever opened here: when a process closes any descriptor of a file, POSIX drops all the locks
+/// that it has on that file, also those of SQLite.
+struct DatabaseFile: Sendable {
+    let path: String
+
+    private var companions: [String] { ["\(path)-wal", "\(path)-shm", "\(path)-journal"] }
+    private var suspicion: String { "\(path).suspect" }
+
+    /// Makes an empty file that only this user can read, and narrows the rights on one that is there.
+    ///
+    /// SQLite gives the files beside it the same rights.
+    func make() throws {
+        let folder = folderPath
+        if !Files.exists(folder) { try Files.makeDirectories(folder) }
+        // Unlike open, mknod leaves no descriptor that would have to be closed.
+        if unsafe mknod(path, mode_t(S_IFREG | 0o600), 0) == 0 {
+            // The umask may have taken rights away.
+            unsafe chmod(path, 0o600)
+        } else if errno != EEXIST {
+            throw StorageError(.open, "cannot make \(PlainText.escape(path)): \(reason(errno))")
+        }
+        for file in [path] + companions { try narrow(file) }
+    }
+
+    private func narrow(_ file: String) throws {
+        guard let info = try info(file), info.mode & 0o077 != 0, unsafe chmod(file, 0o600) != 0,
+            errno != EROFS, errno != ENOENT
+        else { return }
+        throw StorageError(
+            .open, "others can read \(PlainText.escape(file)), and that cannot be changed: \(reason(errno))")
+    }
+
+    private var folderPath: String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private func reason(_ number: Int32) -> String {
+        // strerror is safe here: glibc keeps its text in thread-local storage.
+        unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
+    }
+
+    // MARK: Damage
+
+    /// Whether the whole file should be looked through before it is used: it is small, or something was wrong with it.
+    var isToBeChecked: Bool {
+        get throws { try Files.exists(suspicion) || size(path) <= 4 << 20 }
+    }
+
+    /// Whether the file was cut in a way that SQLite does not notice.
+    ///
+    /// It takes up to one byte for a new file and throws away the log that waits for it, and it reads half a page as if
+    /// the rest were zeros. A new file has its first page before it has a log, so the log is looked at before the size.
+    /// Half a page is no damage while the log or a journal holds the whole one.
+    var isCutShort: Bool {
+        get throws {
+            let hasLog = try size("\(path)-wal") > 0
+            let hasJournal = try size("\(path)-journal") > 0
+            let size = try size(path)
+            return hasLog && size <= 1 || !hasLog && !hasJournal && size % 512 != 0
+        }
+    }
+
+    /// Lets the next start look through the whole file.
+    func suspect() {
+        // On a disk that is full or read-only there is no note; the damage is met again where it was met now.
+        do { try Files.writeAtomically([], to: suspicion) } catch {}
+    }
+
+    func trust() throws {
+        if unsafe unlink(suspicion) != 0, errno != ENOENT {
+            throw StorageError(.open, "cannot remove \(PlainText.escape(suspicion)): \(reason(errno))")
+        }
+    }
+
+    /// Renames the file and what is beside it, and gives the new name. Nothing is deleted.
+    func setAside(at time: Timestamp) throws -> String {
+        let compact = time.iso8601.prefix(19).filter { $0 != "-" && $0 != ":" }
+        var name = "\(path).damaged-\(compact)Z"
+        var number = 1
+        while Files.exists(name) {
+            number += 1
+            name = "\(path).damaged-\(compact)Z-\(number)"
+        }
+        // The main file goes last. Were it gone first, a new one could meet the old log.
+        for file in companions + [path] { try rename(file, name + file.dropFirst(path.count)) }
+        return name
+    }
+
+    private func rename(_ old: String, _ new: String) throws {
+        guard unsafe Glibc.rename(old, new) == 0 || errno == ENOENT else {
+            throw StorageError(.open, "\(PlainText.escape(old)) is damaged and cannot be set aside: \(reason(errno))")
+        }
+    }
+
+    // MARK: Size
+
+    /// What it takes on the disk, with the changes that wait in the log.
+    var size: Int {
+        get throws { try size(path) + size("\(path)-wal") }
+    }
+
+    private func size(_ file: String) throws -> Int {
+        try Int(info(file)?.size ?? 0)
+    }
+
+    /// SQLite may remove what is beside the file at any moment.
+    private func info(_ file: String) throws -> FileInfo? {
+        do {
+            return try Files.info(file)
+        } catch let error where error.kind == .notFound {
+            return nil
+        }
+    }
+}
+
+extension DatabaseFile {
+    /// Removes a copy that was not finished, as far as it is there.
+    func removeAll() {
+        for file in [path] + companions { unsafe unlink(file) }
+    }
+}

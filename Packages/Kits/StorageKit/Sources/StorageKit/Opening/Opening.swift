@@ -1,0 +1,113 @@
+import Capabilities
+import FileKit
+import Glibc
+
+/// How a file becomes a connection to a sound database of the present form.
+struct Opening: Sendable {
+    let path: String
+    let migrations: [Migration]
+    let durability: Durability
+    let busyLimit: Duration
+    let notice: @Sendable (StorageNotice) -> Void
+
+    var file: DatabaseFile { DatabaseFile(path: path) }
+
+    /// Makes the file if it is missing, sets it aside if it is damaged, and brings its tables up to date.
+    func open(_ cancellation: Cancellation? = nil) throws -> Connection {
+        do {
+            return try openSound(cancellation)
+        } catch let error as StorageError where error.kind == .damaged {
+            return try repair(cancellation)
+        }
+    }
+
+    /// A connection that cannot change anything, to a database that was opened for writing before.
+    func openReader(_ cancellation: Cancellation? = nil) throws -> Connection {
+        let connection = try connect(.read, cancellation)
+        try connection.run("PRAGMA query_only = ON")
+        return connection
+    }
+
+    /// A connection that looks at a file as it is.
+    func inspect(_ path: String, _ cancellation: Cancellation) throws -> Connection {
+        let connection = Connection(try Handle(path, .inspect, watch: watch(cancellation)))
+        try connection.run("PRAGMA cell_size_check = ON")
+        return connection
+    }
+
+    // MARK: Steps
+
+    private func openSound(_ cancellation: Cancellation?) throws -> Connection {
+        try file.make()
+        if try file.isCutShort {
+            throw StorageError(.damaged, "\(PlainText.escape(path)) is damaged: it was cut short")
+        }
+        let connection = try connect(.write, cancellation)
+        try connection.requireOwn()
+        if try file.isToBeChecked {
+            if let damage = try connection.damage(limit: 1, isQuick: true).first {
+                throw StorageError(.damaged, "\(PlainText.escape(path)) is damaged: \(damage)")
+            }
+            try file.trust()
+        }
+        try connection.useLog(within: busyLimit)
+        try connection.migrate(migrations)
+        return connection
+    }
+
+    private func connect(_ access: Access, _ cancellation: Cancellation?) throws -> Connection {
+        let connection = Connection(try Handle(path, access, watch: watch(cancellation)))
+        try connection.run(durability.pragma)
+        // What is sorted or set apart for a moment may be private, and does not belong into a folder for all.
+        try connection.run("PRAGMA temp_store = MEMORY")
+        try connection.run("PRAGMA cell_size_check = ON")
+        // A long transaction makes the log long; afterwards it is cut to this.
+        try connection.run("PRAGMA journal_size_limit = 4194304")
+        return connection
+    }
+
+    private func watch(_ cancellation: Cancellation?) -> Watch {
+        let watch = Watch(limit: busyLimit)
+        watch.cancellation = cancellation
+        return watch
+    }
+
+    // MARK: Damage
+
+    /// Looks again with nobody else doing the same, for another program may have set the file aside meanwhile.
+    private func repair(_ cancellation: Cancellation?) throws -> Connection {
+        let lock = try lockRepair(cancellation)
+        let reason: String
+        do {
+            return try openSound(cancellation)
+        } catch let error as StorageError where error.kind == .damaged {
+            reason = error.message
+        }
+        let place = try file.setAside(at: .now)
+        let connection = try openSound(cancellation)
+        lock.release()
+        notice(
+            StorageNotice(
+                message: "\(reason); it is now at \(PlainText.escape(place)), and an empty one was begun",
+                setAside: place))
+        return connection
+    }
+
+    private func lockRepair(_ cancellation: Cancellation?) throws -> FileLock {
+        let deadline = ContinuousClock.now + busyLimit
+        while ContinuousClock.now < deadline {
+            if let lock = try FileLock.tryAcquire("\(path).repair") { return lock }
+            if cancellation?.isWanted == true { throw CancellationError() }
+            usleep(10_000)
+        }
+        throw StorageError(.busy, "another program is still setting \(PlainText.escape(path)) aside; try again")
+    }
+}
+
+extension Timestamp {
+    static var now: Timestamp {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+    }
+}

@@ -1,0 +1,71 @@
+/// What a person typed into a search field, as a query that SQLite's full-text search always understands.
+///
+/// Words have to occur, `"several words"` in this order, `-word` not at all, `wor*` as the beginning of one. Anything
+/// else that FTS5 would take for syntax is text.
+///
+///     guard let query = SearchQuery(typed) else { return [] }
+///     try connection.all("SELECT rowid FROM notes_text WHERE notes_text MATCH ?", query.text) { … }
+///
+/// An index is written in the same transaction as what it indexes and not by a trigger: the schema of a file is not
+/// trusted, and SQLite 3.40 lets no trigger reach a virtual table then.
+public struct SearchQuery: Sendable, Hashable {
+    /// The query, to be bound to `MATCH ?`.
+    public let text: String
+
+    /// Longer queries are cut: FTS5 has limits of its own, which are errors.
+    private static let limit = 64
+
+    /// Nil where nothing is wanted, only unwanted; full-text search cannot answer that.
+    public init?(_ typed: String) {
+        var (wanted, unwanted): ([String], [String]) = ([], [])
+        for term in Self.terms(in: typed).prefix(Self.limit) {
+            let quoted = "\"\(term.text)\"" + (term.isPrefix ? "*" : "")
+            if term.isUnwanted { unwanted.append(quoted) } else { wanted.append(quoted) }
+        }
+        guard !wanted.isEmpty else { return nil }
+        let positive = wanted.joined(separator: " ")
+        text = unwanted.isEmpty ? positive : "(\(positive)) NOT (\(unwanted.joined(separator: " OR ")))"
+    }
+
+    private struct Term {
+        var text = ""
+        var isUnwanted = false
+        var isPrefix = false
+    }
+
+    private static func terms(in typed: String) -> [Term] {
+        var terms: [Term] = []
+        var rest = typed.unicodeScalars[...]
+        while let first = rest.first {
+            if first.properties.isWhitespace {
+                rest.removeFirst()
+                continue
+            }
+            var term = Term()
+            if first == "-" {
+                term.isUnwanted = true
+                rest.removeFirst()
+            }
+            let isPhrase = rest.first == "\""
+            if isPhrase { rest.removeFirst() }
+            // A phrase that is not closed ends with the text.
+            let body = rest.prefix { isPhrase ? $0 != "\"" : !$0.properties.isWhitespace && $0 != "\"" }
+            rest = rest.dropFirst(body.count)
+            if isPhrase { rest = rest.dropFirst() }
+            term.isPrefix = !isPhrase && body.last == "*"
+            term.text = String(String.UnicodeScalarView(body.filter { $0 != "\0" && $0 != "\"" }))
+            // Signs alone are no words to the index.
+            if body.contains(where: isOfWord) { terms.append(term) }
+        }
+        return terms
+    }
+
+    private static func isOfWord(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
+            .letterNumber, .otherNumber, .privateUse:
+            true
+        default: false
+        }
+    }
+}

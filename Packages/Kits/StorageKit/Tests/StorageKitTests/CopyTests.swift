@@ -1,0 +1,228 @@
+import Capabilities
+import FileKit
+import Glibc
+import Synchronization
+import Testing
+
+@testable import StorageKit
+
+@Suite("Copies and upkeep", .timeLimit(.minutes(2)))
+struct CopyTests {
+    private func withDatabase<T>(_ body: (Database, String) async throws -> T) async throws -> T {
+        try await withTemporaryDirectory { folder in
+            let database = Database("\(folder)/a.db", migrations: notes, durability: .normal)
+            let result = try await body(database, folder)
+            await database.close()
+            return result
+        }
+    }
+
+    private func fill(_ database: Database, _ count: Int) async throws {
+        try await database.write { connection in
+            for number in 0..<count { try connection.add("note \(number) " + String(repeating: "x", count: 900)) }
+        }
+    }
+
+    @Test("a copy holds one state while others write, and is one private file")
+    func underLoad() async throws {
+        try await withDatabase { database, folder in
+            try await fill(database, 8000)
+            let isDone = Flag()
+            async let load: Int = {
+                var count = 0
+                while !isDone.isSet {
+                    // Two at a time: an odd number in the copy would be half of a transaction.
+                    try await database.write { connection in
+                        try connection.add("more")
+                        try connection.add("more")
+                    }
+                    count += 2
+                }
+                return count
+            }()
+            let progress = Mutex<[Progress]>([])
+            try await database.backup(to: "\(folder)/copy") { step in progress.withLock { $0.append(step) } }
+            isDone.set()
+            #expect(try await load > 0)
+            let count = try #require(Int(try shell("sqlite3 \(folder)/copy 'SELECT count(*) FROM notes'").dropLast()))
+            #expect(count >= 8000 && count % 2 == 0)
+            #expect(try shell("sqlite3 \(folder)/copy 'PRAGMA integrity_check; PRAGMA journal_mode'") == "ok\ndelete\n")
+            #expect(try Files.info("\(folder)/copy").mode == 0o600)
+            #expect(try Files.list(folder).map(\.name).filter { $0.hasPrefix("copy") } == ["copy"])
+            let steps = progress.withLock { $0 }
+            #expect(steps.count > 5 && steps.last?.fraction == 1)
+        }
+    }
+
+    @Test("a copy comes back, also under connections that are open, and older forms are brought up to date")
+    func restored() async throws {
+        try await withDatabase { database, folder in
+            let old = try Connection.open("\(folder)/old.db", migrations: [notes[0]])
+            try old.add("from long ago")
+            old.close()
+            try await fill(database, 500)
+            try await database.backup(to: "\(folder)/copy")
+            try await database.write { try $0.run("DELETE FROM notes WHERE id > 3") }
+            let other = try Connection.open("\(folder)/a.db", migrations: notes)
+            #expect(try other.count == 3)
+            try await database.restore(from: "\(folder)/copy")
+            #expect(try await database.read { try $0.count } == 500)
+            #expect(try other.count == 500)
+            try await database.restore(from: "\(folder)/old.db")
+            try await database.write { try $0.run("UPDATE notes SET author = 'me'") }
+            #expect(try await database.read { try $0.texts } == ["from long ago"])
+            #expect(try other.count == 1)
+            try other.add("b")
+            other.close()
+            #expect(try await database.check() == [])
+        }
+    }
+
+    @Test("a copy that is damaged, newer, foreign or not there is refused, and the data stays")
+    func refused() async throws {
+        try await withDatabase { database, folder in
+            try await fill(database, 500)
+            try await database.backup(to: "\(folder)/copy")
+            var bytes = try Files.read("\(folder)/copy", limit: 1 << 26)
+            for place in 100_000..<120_000 { bytes[place] = 0x5A }
+            try Files.writeAtomically(bytes, to: "\(folder)/damaged")
+            try Files.writeAtomically(Array("words".utf8), to: "\(folder)/words")
+            try Connection.open("\(folder)/newer", migrations: notes + [Migration("c", "CREATE TABLE c (a) ")]).close()
+            _ = try shell("sqlite3 \(folder)/foreign 'CREATE TABLE theirs (a)'")
+            let expected: [(String, StorageError.Kind)] = [
+                ("damaged", .damaged), ("words", .damaged), ("newer", .newer), ("foreign", .foreign),
+                ("missing", .open),
+            ]
+            for (name, kind) in expected {
+                let found = await failure { try await database.restore(from: "\(folder)/\(name)") }
+                #expect(found == kind, "\(name)")
+            }
+            #expect(try await database.read { try $0.count } == 500)
+            #expect(!Files.exists("\(folder)/missing"))
+            #expect(try Files.read("\(folder)/damaged", limit: 1 << 26) == bytes)
+        }
+    }
+
+    @Test("an existing file is no place for a copy, and a failed copy leaves nothing")
+    func noPlace() async throws {
+        try await withDatabase { database, folder in
+            try await fill(database, 10)
+            try Files.writeAtomically([7], to: "\(folder)/precious")
+            #expect(await failure { try await database.backup(to: "\(folder)/precious") } == .open)
+            #expect(try Files.read("\(folder)/precious", limit: 9) == [7])
+            await #expect(throws: (any Error).self) { try await database.backup(to: "/proc/nothing/copy") }
+            let task = Task { try await database.backup(to: "\(folder)/copy") }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(try Files.list(folder).filter { $0.name.hasPrefix("copy") }.isEmpty)
+        }
+    }
+
+    @Test("a copy and a restore that are cancelled in their middle leave everything as it was")
+    func cancelled() async throws {
+        try await withDatabase { database, folder in
+            try await fill(database, 5000)
+            try await database.backup(to: "\(folder)/whole")
+            try await database.write { try $0.run("DELETE FROM notes WHERE id > 4000") }
+            let (steps, signal) = AsyncStream<Void>.makeStream()
+            let go = Flag()
+            let pausing: @Sendable (Progress) -> Void = { _ in
+                signal.yield()
+                while !go.isSet { usleep(100) }
+            }
+            let copying = Task { try await database.backup(to: "\(folder)/copy", progress: pausing) }
+            let restoring = Task { try await database.restore(from: "\(folder)/whole", progress: pausing) }
+            var reached = 0
+            for await _ in steps {
+                reached += 1
+                if reached == 2 { break }
+            }
+            copying.cancel()
+            restoring.cancel()
+            go.set()
+            await #expect(throws: CancellationError.self) { try await copying.value }
+            await #expect(throws: CancellationError.self) { try await restoring.value }
+            #expect(try await database.read { try $0.count } == 4000)
+            #expect(try await database.check() == [])
+            #expect(try Files.list(folder).filter { $0.name.hasPrefix("copy") }.isEmpty)
+            try await database.write { try $0.add("goes on") }
+        }
+    }
+
+    @Test("a process killed while it restores leaves the old content or the new")
+    func killedRestore() async throws {
+        try await withTemporaryDirectory { folder in
+            let database = Database("\(folder)/a.db", migrations: notes)
+            try await fill(database, 5000)
+            try await database.backup(to: "\(folder)/copy")
+            try await database.write { try $0.run("DELETE FROM notes WHERE id > 100") }
+            await database.close()
+            for step in 1...5 {
+                await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder as String, step = step as Int] in
+                    let database = Database("\(folder)/a.db", migrations: notes)
+                    try await database.restore(from: "\(folder)/copy") { progress in
+                        if progress.fraction == 1 || (progress.completed ?? 0) >= step * 256 { kill(getpid(), SIGKILL) }
+                    }
+                }
+                let count = try shell("sqlite3 \(folder)/a.db 'SELECT count(*) FROM notes'")
+                #expect(count == (step == 5 ? "5000\n" : "100\n"), "killed after \(step) steps of 5")
+                #expect(try shell("sqlite3 \(folder)/a.db 'PRAGMA integrity_check'") == "ok\n")
+            }
+        }
+    }
+
+    @Test("compacting gives the space back and tells how much")
+    func compacted() async throws {
+        try await withDatabase { database, folder in
+            try await fill(database, 5000)
+            try await database.write { try $0.run("DELETE FROM notes WHERE id > 10") }
+            let before = try DatabaseFile(path: database.path).size
+            let freed = try await database.compact()
+            #expect(freed.bytes > 4 << 20)
+            #expect(try DatabaseFile(path: database.path).size == before - freed.bytes)
+            #expect(try await database.compact().bytes >= 0)
+            try await database.optimize()
+            #expect(try await database.read { try $0.count } == 10)
+        }
+    }
+
+    @Test("a check finds damage and orphans, touches nothing, and of a missing file finds nothing")
+    func checked() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            let database = Database(path, migrations: notes)
+            #expect(try await database.check() == [])
+            #expect(!Files.exists(path))
+            try Files.writeAtomically(Array("nothing of a database".utf8), to: path)
+            let findings = try await database.check()
+            #expect(findings.count == 1 && findings[0].contains("is damaged"))
+            #expect(try Files.list(folder).map(\.name) == ["a.db"])
+        }
+        try await withTemporaryDirectory { folder in
+            let tables: SQL = """
+                CREATE TABLE a (id INTEGER PRIMARY KEY) STRICT;
+                CREATE TABLE b (a INTEGER REFERENCES a) STRICT
+                """
+            let database = Database("\(folder)/a.db", migrations: [Migration("tables", tables)])
+            try await database.write { _ in }
+            _ = try shell("sqlite3 \(folder)/a.db 'INSERT INTO b VALUES (7)'")
+            #expect(try await database.check() == ["a row of table b points to nothing in a"])
+            await database.close()
+        }
+    }
+
+    @Test("a store does what people ask of all stores")
+    func store() async throws {
+        try await withDatabase { database, folder in
+            let store = DatabaseStore(id: "notes.texts", summary: "Notes", database: database)
+            try await database.write { try $0.add("a") }
+            #expect(store.location == database.path && store.id == "notes.texts" && store.summary == "Notes")
+            #expect(try await store.check() == [])
+            try await store.backup(to: "\(folder)/copy")
+            try await database.write { try $0.add("b") }
+            try await store.restore(from: "\(folder)/copy")
+            #expect(try await database.read { try $0.texts } == ["a"])
+            #expect(try await store.compact().bytes >= 0)
+        }
+    }
+}

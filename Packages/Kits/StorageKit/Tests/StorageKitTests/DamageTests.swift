@@ -1,0 +1,207 @@
+import CoreTesting
+import FileKit
+import Glibc
+import LoopKit
+import Synchronization
+import Testing
+
+@testable import StorageKit
+
+@Suite("Damaged files", .timeLimit(.minutes(2)))
+struct DamageTests {
+    /// What was told about files set aside.
+    private final class Notices: Sendable {
+        private let list = Mutex<[StorageNotice]>([])
+
+        var all: [StorageNotice] { list.withLock { $0 } }
+
+        func open(_ path: String) throws -> Connection {
+            try Connection.open(path, migrations: notes) { notice in self.list.withLock { $0.append(notice) } }
+        }
+    }
+
+    private static let refusals: [StorageError.Kind] = [
+        .foreign, .changed, .newer, .mismatch, .damaged, .statement, .readOnly,
+    ]
+
+    private func bytes(_ path: String) throws -> [UInt8] { try Files.read(path, limit: 1 << 26) }
+
+    @Test("a file that is no database is set aside with a notice, and a new one is begun once")
+    func noDatabase() async throws {
+        try await withTemporaryDirectory { folder in
+            let (path, notices) = ("\(folder)/a.db", Notices())
+            let text = Array("Dear diary, this is no database at all. ".utf8)
+            try Files.writeAtomically(text, to: path)
+            let connection = try notices.open(path)
+            try connection.add("a")
+            connection.close()
+            let notice = try #require(notices.all.first)
+            #expect(notice.message.contains("\(path) is damaged") && notice.message.contains(notice.setAside))
+            #expect(notice.setAside.hasPrefix("\(path).damaged-20"))
+            #expect(try bytes(notice.setAside) == text)
+            let again = try notices.open(path)
+            #expect(try again.texts == ["a"])
+            again.close()
+            #expect(notices.all.count == 1)
+        }
+    }
+
+    @Test("every truncation of a small database is set aside or refused, and no byte of it is lost")
+    func truncations() async throws {
+        try await withTemporaryDirectory { folder in
+            let original = try Notices().open("\(folder)/original")
+            try original.add("a note")
+            original.close()
+            let whole = try bytes("\(folder)/original")
+            // Every length in the header, then some of each page.
+            let lengths = Array(1..<120) + stride(from: 120, to: whole.count, by: 373) + [4096, whole.count - 1]
+            for length in lengths {
+                let (path, notices) = ("\(folder)/\(length)", Notices())
+                try Files.writeAtomically(Array(whole[..<length]), to: path)
+                let connection = try notices.open(path)
+                #expect(try connection.count == 0, "\(length) bytes")
+                connection.close()
+                let notice = try #require(notices.all.first, "\(length) bytes")
+                #expect(try bytes(notice.setAside) == Array(whole[..<length]), "\(length) bytes")
+            }
+        }
+    }
+
+    @Test("any byte changed in a database ends in an error, a notice or the same notes, never in a crash")
+    func flips() async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SeededGenerator(seed: seed)
+        try await withTemporaryDirectory { folder in
+            let original = try Notices().open("\(folder)/original")
+            for number in 0..<300 { try original.add("note \(number)") }
+            original.close()
+            let whole = try bytes("\(folder)/original")
+            for round in 0..<300 {
+                let (path, notices) = ("\(folder)/\(round)", Notices())
+                var changed = whole
+                // Every other time in the header, which decides the most.
+                let place = Int.random(in: round % 2 == 0 ? 0..<100 : 0..<whole.count, using: &random)
+                changed[place] ^= UInt8.random(in: 1...255, using: &random)
+                try Files.writeAtomically(changed, to: path)
+                do {
+                    let connection = try notices.open(path)
+                    let count = try connection.count
+                    #expect(count == (notices.all.isEmpty ? 300 : 0), "seed \(seed), byte \(place)")
+                    connection.close()
+                } catch let error as StorageError {
+                    // A changed mark or note is no damage, but makes it somebody else's or one of a newer SQLite.
+                    #expect(Self.refusals.contains(error.kind), "\(error), seed \(seed), byte \(place)")
+                }
+                if let notice = notices.all.first { #expect(try bytes(notice.setAside) == changed) }
+            }
+        }
+    }
+
+    @Test("an emptied file whose log still holds changes is set aside with its log")
+    func emptied() async throws {
+        try await withTemporaryDirectory { folder in
+            let (path, notices) = ("\(folder)/a.db", Notices())
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+                let connection = try Connection.open(path, migrations: notes)
+                try connection.add("only in the log")
+                kill(getpid(), SIGKILL)
+            }
+            let log = try bytes("\(path)-wal")
+            try #require(!log.isEmpty)
+            try #require(unsafe truncate(path, 0) == 0)
+            try notices.open(path).close()
+            let notice = try #require(notices.all.first)
+            #expect(try bytes("\(notice.setAside)-wal") == log)
+        }
+    }
+
+    @Test("damage met in a large file is looked at in full at the next start")
+    func suspected() async throws {
+        try await withTemporaryDirectory { folder in
+            let (path, notices) = ("\(folder)/a.db", Notices())
+            let first = try notices.open(path)
+            try first.transaction {
+                for _ in 0..<1500 { try first.add(String(repeating: "long ", count: 800)) }
+            }
+            first.close()
+            try #require(try Files.info(path).size > 4 << 20)
+            var damaged = try bytes(path)
+            for place in 200_000..<208_192 { damaged[place] = 0xA5 }
+            try Files.writeAtomically(damaged, to: path)
+            let database = Database(path, migrations: notes)
+            let kind = await failure { _ = try await database.read { try $0.count } }
+            #expect(kind == .damaged)
+            #expect(try await database.check().isEmpty == false)
+            await database.close()
+            #expect(try bytes(path) == damaged)
+            let second = try notices.open(path)
+            #expect(try second.count == 0)
+            second.close()
+            #expect(try bytes(try #require(notices.all.first).setAside) == damaged)
+            #expect(!Files.exists("\(path).suspect"))
+        }
+    }
+
+    @Test("a suspicion that proves wrong is forgotten")
+    func unfounded() async throws {
+        try await withTemporaryDirectory { folder in
+            let (path, notices) = ("\(folder)/a.db", Notices())
+            try notices.open(path).close()
+            DatabaseFile(path: path).suspect()
+            #expect(Files.exists("\(path).suspect"))
+            try notices.open(path).close()
+            #expect(!Files.exists("\(path).suspect"))
+            #expect(notices.all.isEmpty)
+        }
+    }
+
+    @Test("a new database that many open at once is never taken for a damaged or foreign one, 100 times")
+    func openedTogether() async throws {
+        try await withTemporaryDirectory { folder in
+            for round in 0..<100 {
+                let path = "\(folder)/\(round).db"
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<6 {
+                        group.addTask {
+                            try await onOwnThread {
+                                Result {
+                                    let connection = try Connection.open(path, migrations: notes)
+                                    try connection.add("a")
+                                    connection.close()
+                                }
+                            }.get()
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                let connection = try Connection.open(path, migrations: notes)
+                #expect(try connection.count == 6)
+                connection.close()
+            }
+            #expect(try Files.list(folder).map(\.name).allSatisfy { $0.hasSuffix(".db") })
+        }
+    }
+
+    @Test("four programs that meet the damage at once set the file aside once")
+    func together() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            try Files.writeAtomically([UInt8](repeating: 0x5A, count: 50_000), to: path)
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<4 {
+                    group.addTask {
+                        await #expect(processExitsWith: .success) { [path = path as String, number = number as Int] in
+                            let connection = try Connection.open(path, migrations: notes)
+                            try connection.add("\(number)")
+                            connection.close()
+                        }
+                    }
+                }
+            }
+            let connection = try Connection.open(path, migrations: notes)
+            #expect(try connection.texts.sorted() == ["0", "1", "2", "3"])
+            connection.close()
+            #expect(try Files.list(folder).filter { $0.name.contains(".damaged-") }.count == 1)
+        }
+    }
+}

@@ -1,0 +1,263 @@
+import FileKit
+import Glibc
+import LoopKit
+import Synchronization
+import Testing
+
+@testable import StorageKit
+
+@Suite("A database for many tasks", .timeLimit(.minutes(2)))
+struct DatabaseTests {
+    private func withDatabase<T>(_ body: (Database) async throws -> T) async throws -> T {
+        try await withTemporaryDirectory { folder in
+            let database = Database("\(folder)/a.db", migrations: notes, durability: .normal)
+            let result = try await body(database)
+            await database.close()
+            return result
+        }
+    }
+
+    @Test("nothing is opened before the first use")
+    func lazy() async throws {
+        try await withTemporaryDirectory { folder in
+            let database = Database("\(folder)/deep/a.db", migrations: notes)
+            let before = try Files.list(folder)
+            #expect(before.isEmpty)
+            #expect(try await database.read { try $0.count } == 0)
+            #expect(Files.exists("\(folder)/deep/a.db"))
+            await database.close()
+        }
+    }
+
+    @Test("a write is one transaction")
+    func oneTransaction() async throws {
+        struct Stop: Error {}
+        try await withDatabase { database in
+            await #expect(throws: Stop.self) {
+                try await database.write { connection in
+                    try connection.add("a")
+                    throw Stop()
+                }
+            }
+            try await database.write { try $0.add("b") }
+            #expect(try await database.read { try $0.texts } == ["b"])
+        }
+    }
+
+    @Test("a read cannot change anything")
+    func readsOnly() async throws {
+        try await withDatabase { database in
+            let kind = await failure { try await database.read { try $0.add("a") } }
+            #expect(kind == .readOnly)
+            let other = await failure {
+                try await database.read { connection in
+                    _ = try connection.transaction { try connection.run("DELETE FROM notes") }
+                }
+            }
+            #expect(other == .readOnly)
+            try await database.write { try $0.add("b") }
+        }
+    }
+
+    @Test("1,000 callers at once are all served, each exactly once")
+    func thousand() async throws {
+        try await withDatabase { database in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<1000 {
+                    group.addTask {
+                        if number % 2 == 0 {
+                            try await database.write { try $0.add("\(number)") }
+                        } else {
+                            _ = try await database.read { try $0.count }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let texts = try await database.read { try $0.texts }
+            #expect(texts.compactMap(Int.init).sorted() == Array(stride(from: 0, to: 1000, by: 2)))
+        }
+    }
+
+    /// Holds a write open until told, without blocking the pool of tasks.
+    private final class Gate: Sendable {
+        private let state = Mutex((isOpen: false, isReached: false))
+
+        func open() { state.withLock { $0.isOpen = true } }
+        var isReached: Bool { state.withLock { $0.isReached } }
+
+        /// Called on a thread of the database.
+        func pass() {
+            state.withLock { $0.isReached = true }
+            while !state.withLock({ $0.isOpen }) { usleep(200) }
+        }
+
+        func reached() async {
+            while !isReached { await Task.yield() }
+        }
+    }
+
+    @Test("readers work while a write is open, and do not see it")
+    func readersDuringWrite() async throws {
+        try await withDatabase { database in
+            let gate = Gate()
+            async let write: Void = database.write { connection in
+                try connection.add("a")
+                gate.pass()
+            }
+            await gate.reached()
+            for _ in 0..<50 { #expect(try await database.read { try $0.count } == 0) }
+            gate.open()
+            try await write
+            #expect(try await database.read { try $0.count } == 1)
+        }
+    }
+
+    @Test("writes happen in the order of the calls")
+    func inOrder() async throws {
+        try await withDatabase { database in
+            let gate = Gate()
+            async let first: Void = database.write { _ in gate.pass() }
+            await gate.reached()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<20 {
+                    group.addTask { try await database.write { try $0.add("\(number)") } }
+                    while database.writer.waitingCount <= number { await Task.yield() }
+                }
+                gate.open()
+                try await group.waitForAll()
+            }
+            try await first
+            #expect(try await database.read { try $0.texts } == (0..<20).map(String.init))
+        }
+    }
+
+    @Test("more callers than can be kept are refused at once")
+    func bounded() async throws {
+        try await withDatabase { database in
+            let gate = Gate()
+            async let first: Void = database.write { _ in gate.pass() }
+            await gate.reached()
+            let refused = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for _ in 0..<10_050 {
+                    group.addTask { await failure { try await database.write { _ in } } == .busy }
+                }
+                var refused = 0
+                for try await isRefused in group {
+                    if isRefused { refused += 1 }
+                    if refused == 50 { gate.open() }
+                }
+                return refused
+            }
+            try await first
+            #expect(refused == 50)
+        }
+    }
+
+    @Test("work that blocks leaves the threads of the tasks free")
+    func poolStaysFree() async throws {
+        try await withDatabase { database in
+            let gate = Gate()
+            async let write: Void = database.write { _ in gate.pass() }
+            async let reads: Void = withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 { group.addTask { try await database.read { _ in gate.pass() } } }
+                try await group.waitForAll()
+            }
+            await gate.reached()
+            // Tasks that would stand still if all threads were blocked.
+            let sum = await withTaskGroup(of: Int.self) { group in
+                for number in 0..<100 { group.addTask { number } }
+                return await group.reduce(0, +)
+            }
+            #expect(sum == 4950)
+            gate.open()
+            try await write
+            try await reads
+        }
+    }
+
+    @Test("callers with threads of their own read and write at once, beside the tasks")
+    func now() async throws {
+        try await withDatabase { database in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        try await onOwnThread {
+                            Result {
+                                for _ in 0..<25 {
+                                    try database.writeNow { try $0.add("\(number)") }
+                                    _ = try database.readNow { try $0.count }
+                                }
+                            }
+                        }.get()
+                    }
+                    group.addTask { for _ in 0..<25 { try await database.write { try $0.add("task") } } }
+                }
+                try await group.waitForAll()
+            }
+            let texts = try await database.read { try $0.texts }
+            #expect(texts.count == 400)
+        }
+    }
+
+    @Test("closing waits for what was accepted, and refuses what comes after")
+    func closing() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            let database = Database(path, migrations: notes)
+            let gate = Gate()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    try await database.write { connection in
+                        gate.pass()
+                        try connection.add("first")
+                    }
+                }
+                await gate.reached()
+                group.addTask { try await database.write { try $0.add("second") } }
+                while database.writer.waitingCount == 0 { await Task.yield() }
+                group.addTask { await database.close() }
+                while !database.writer.isClosed { await Task.yield() }
+                let kind = await failure { try await database.write { try $0.add("third") } }
+                #expect(kind == .closed)
+                gate.open()
+                try await group.waitForAll()
+            }
+            await database.close()
+            #expect(failure { _ = try database.readNow { try $0.count } } == .closed)
+            #expect(try Files.list(folder).map(\.name) == ["a.db"])
+            #expect(try shell("sqlite3 \(path) 'SELECT text FROM notes'") == "first\nsecond\n")
+        }
+    }
+
+    @Test("an error of opening reaches every caller, and a later call tries again")
+    func openingFails() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            _ = try shell("sqlite3 \(path) 'CREATE TABLE theirs (a)'")
+            let database = Database(path, migrations: notes)
+            for _ in 0..<3 {
+                let kind = await failure { _ = try await database.read { try $0.count } }
+                #expect(kind == .foreign)
+            }
+            try Files.remove(path)
+            #expect(try await database.read { try $0.count } == 0)
+            await database.close()
+        }
+    }
+
+    @Test("a transaction that cannot be undone costs the connection, not the database")
+    func brokenConnection() async throws {
+        try await withDatabase { database in
+            let kind = await failure {
+                try await database.write { connection in
+                    try connection.add("a")
+                    connection.close()
+                }
+            }
+            #expect(kind == .closed)
+            try await database.write { try $0.add("b") }
+            #expect(try await database.read { try $0.texts } == ["b"])
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import FileKit
+import Glibc
+import StorageKit
+import Testing
+
+@Suite("Migrations", .timeLimit(.minutes(2)))
+struct MigrationTests {
+    @Test("a new database gets every step, an older one the rest, and the data stays")
+    func forward() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            let old = try Connection.open(path, migrations: [notes[0]])
+            try old.add("a")
+            old.close()
+            let new = try Connection.open(path, migrations: notes)
+            try new.run("UPDATE notes SET author = ?", "me")
+            #expect(try new.texts == ["a"])
+            new.close()
+            #expect(
+                try shell("sqlite3 \(path) 'SELECT version, name FROM storage_migrations'") == "1|notes\n2|authors\n")
+        }
+    }
+
+    @Test("a database from a newer version is refused with a sentence and stays as it is")
+    func newer() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            try Connection.open(path, migrations: notes).close()
+            let before = try Files.read(path, limit: 1 << 20)
+            let error = #expect(throws: StorageError.self) { _ = try Connection.open(path, migrations: [notes[0]]) }
+            #expect(error?.kind == .newer)
+            #expect(error?.message.contains("changed by a newer version (2 steps, this one knows 1)") == true)
+            #expect(try Files.read(path, limit: 1 << 20) == before)
+        }
+    }
+
+    @Test("a database whose steps were other ones is refused")
+    func changed() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            try Connection.open(path, migrations: notes).close()
+            let other = [notes[0], Migration("authors", "ALTER TABLE notes ADD COLUMN writer TEXT")]
+            #expect(failure { _ = try Connection.open(path, migrations: other) } == .changed)
+            #expect(try Files.list(folder).map(\.name) == ["a.db"])
+        }
+    }
+
+    @Test("a database of another program is refused and stays as it is")
+    func foreign() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            _ = try shell("sqlite3 \(path) 'CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)'")
+            let before = try Files.read(path, limit: 1 << 20)
+            #expect(failure { _ = try Connection.open(path, migrations: notes) } == .foreign)
+            _ = try shell("sqlite3 \(path) 'PRAGMA application_id = 7; DROP TABLE theirs'")
+            #expect(failure { _ = try Connection.open(path, migrations: notes) } == .foreign)
+            _ = try shell(
+                "sqlite3 \(path) 'PRAGMA application_id = 0; CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)'")
+            #expect(try Files.read(path, limit: 1 << 20).count == before.count)
+            #expect(try Files.list(folder).map(\.name) == ["a.db"])
+        }
+    }
+
+    @Test("a step that fails leaves the step before it, and is tried again")
+    func failingStep() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            let bad = [notes[0], Migration("bad", "INSERT INTO notes (text) VALUES ('half'); SELEKT")]
+            #expect(failure { _ = try Connection.open(path, migrations: bad) } == .statement)
+            let good = try Connection.open(path, migrations: notes)
+            #expect(try good.count == 0)
+            good.close()
+        }
+    }
+
+    /// Long enough to be hit in its middle.
+    static let longStep = Migration(
+        "long",
+        """
+        INSERT INTO notes (text)
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT 'note ' || i FROM n;
+        CREATE INDEX notes_text ON notes (text)
+        """)
+
+    @Test("a migration killed in its middle leaves the old form or the new one, never a mixture")
+    func killed() async throws {
+        try await withTemporaryDirectory { folder in
+            var taken: Set<Int> = []
+            for round in 0..<12 {
+                let path = "\(folder)/\(round).db"
+                try Connection.open(path, migrations: [notes[0]]).close()
+                let delay = UInt32.random(in: 0...150_000)
+                let result = await #expect(
+                    processExitsWith: .signal(SIGKILL), observing: [\.standardErrorContent]
+                ) { [path = path as String, delay = delay as UInt32] in
+                    try killMyself(after: delay)
+                    let connection = try Connection.open(path, migrations: [notes[0], Self.longStep])
+                    pause()
+                    connection.close()
+                }
+                #expect(result != nil, "killed after \(delay) µs")
+                let steps = Int(try shell("sqlite3 \(path) 'SELECT count(*) FROM storage_migrations'").dropLast()) ?? -1
+                taken.insert(steps)
+                let rows = try shell("sqlite3 \(path) 'SELECT count(*) FROM notes'")
+                #expect(rows == (steps == 2 ? "200000\n" : "0\n"), "killed after \(delay) µs")
+                #expect(try shell("sqlite3 \(path) 'PRAGMA integrity_check'") == "ok\n")
+                let again = try Connection.open(path, migrations: [notes[0], Self.longStep])
+                #expect(try again.count == 200_000)
+                again.close()
+            }
+            #expect(taken.isSubset(of: [1, 2]))
+        }
+    }
+
+    @Test("four programs that migrate at once take each step once")
+    func together() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        await #expect(processExitsWith: .success) { [path = path as String] in
+                            let connection = try Connection.open(path, migrations: [notes[0], Self.longStep])
+                            #expect(try connection.count == 200_000)
+                            connection.close()
+                        }
+                    }
+                }
+            }
+            let steps = try shell("sqlite3 \(path) 'SELECT version, name FROM storage_migrations'")
+            #expect(steps == "1|notes\n2|long\n")
+        }
+    }
+}

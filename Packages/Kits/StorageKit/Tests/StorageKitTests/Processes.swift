@@ -1,0 +1,39 @@
+import FileKit
+import Glibc
+import LoopKit
+import Testing
+
+/// Ends this process the hard way after a while, whatever it is doing then.
+func killMyself(after microseconds: UInt32) throws {
+    _ = try OwnThread {
+        usleep(microseconds)
+        kill(getpid(), SIGKILL)
+    }
+}
+
+/// Lines that a process wrote before it was killed: each is there as a whole or not at all.
+struct Journal {
+    let path: String
+
+    func note(_ line: String) throws {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        let bytes = Array("\(line)\n".utf8)
+        try #require(unsafe write(descriptor, bytes, bytes.count) == bytes.count)
+    }
+
+    var lines: [String] {
+        get throws {
+            guard Files.exists(path) else { return [] }
+            let text = String(decoding: try Files.read(path, limit: 1 << 26), as: UTF8.self)
+            return text.split(separator: "\n").map(String.init)
+        }
+    }
+}
+
+/// The memory of this process that is in use.
+func residentBytes() throws -> Int {
+    let fields = String(decoding: try Files.read("/proc/self/statm", limit: 4096), as: UTF8.self).split(separator: " ")
+    return try #require(Int(fields[1])) * Int(sysconf(Int32(_SC_PAGESIZE)))
+}

@@ -1,0 +1,117 @@
+import FileKit
+import Glibc
+import StorageKit
+import Synchronization
+import Testing
+
+/// Lends a fresh directory and removes it with all it holds, whether the body passes or throws.
+@discardableResult
+func withTemporaryDirectory<T>(
+    isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> T
+) async throws -> T {
+    var template = Array("/tmp/storagekit-XXXXXX".utf8CString)
+    try #require(unsafe mkdtemp(&template) != nil)
+    let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    defer { removeTree(path) }
+    return try await body(path)
+}
+
+private func removeTree(_ path: String) {
+    do {
+        for entry in try Files.list(path) {
+            let child = "\(path)/\(entry.name)"
+            if entry.kind == .directory { removeTree(child) } else { try Files.remove(child) }
+        }
+        try Files.remove(path)
+    } catch {
+        Issue.record("the test left something behind: \(error)")
+    }
+}
+
+/// The reason of the `StorageError` that the body throws, or nil when it throws none.
+func failure(_ body: () throws -> Void) -> StorageError.Kind? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? StorageError)?.kind
+    }
+}
+
+func failure(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
+) async -> StorageError.Kind? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return (error as? StorageError)?.kind
+    }
+}
+
+/// Runs a shell command that has to succeed and gives what it printed.
+func shell(_ command: String) throws -> String {
+    guard let stream = unsafe popen(command, "r") else { throw TestProblem("\(command) cannot be started") }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while case let count = unsafe fread(&chunk, 1, chunk.count, stream), count > 0 { bytes += chunk.prefix(count) }
+    let status = unsafe pclose(stream)
+    try #require(status == 0, "\(command) ended with \(status)")
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+struct TestProblem: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// A table of notes, as most tests use it.
+let notes = [
+    Migration("notes", "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT"),
+    Migration("authors", "ALTER TABLE notes ADD COLUMN author TEXT"),
+]
+
+extension Connection {
+    func add(_ text: String) throws {
+        try run("INSERT INTO notes (text) VALUES (?)", text)
+    }
+
+    var count: Int {
+        get throws { try first("SELECT count(*) FROM notes") { row in try row[0] } ?? -1 }
+    }
+
+    var texts: [String] {
+        get throws { try all("SELECT text FROM notes ORDER BY id") { row in try row[0] as String } }
+    }
+}
+
+extension Database {
+    /// Rows without end, for statements that somebody has to stop.
+    static let endless: SQL = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+}
+
+/// A flag that threads and tasks share.
+final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .acquiring) }
+
+    func set() {
+        value.store(true, ordering: .releasing)
+    }
+}
+
+/// Another program's lock, as far as SQLite can tell.
+enum Lock {
+    static func hold(
+        isolation: isolated (any Actor)? = #isolation, _ connection: Connection, during body: () async throws -> Void
+    ) async throws {
+        try connection.run("BEGIN IMMEDIATE")
+        try await body()
+        try connection.run("ROLLBACK")
+        connection.close()
+    }
+}

@@ -1,0 +1,128 @@
+import StorageKit
+import Testing
+
+@Suite("Transactions")
+struct TransactionTests {
+    private struct Stop: Error {}
+
+    private func withNotes<T>(_ body: (Connection) throws -> T) async throws -> T {
+        try await withTemporaryDirectory { folder in
+            let connection = try Connection.open("\(folder)/a.db", migrations: notes)
+            defer { connection.close() }
+            return try body(connection)
+        }
+    }
+
+    @Test("an error undoes all of it and is thrown on")
+    func undone() async throws {
+        try await withNotes { connection in
+            #expect(throws: Stop.self) {
+                try connection.transaction {
+                    try connection.add("a")
+                    throw Stop()
+                }
+            }
+            #expect(try connection.count == 0)
+            let result = try connection.transaction {
+                try connection.add("b")
+                return 5
+            }
+            #expect(result == 5)
+            #expect(try connection.texts == ["b"])
+        }
+    }
+
+    @Test("an error inside undoes the inner part only, when the outer one goes on")
+    func nested() async throws {
+        try await withNotes { connection in
+            try connection.transaction {
+                try connection.add("outer")
+                #expect(throws: Stop.self) {
+                    try connection.transaction {
+                        try connection.add("inner")
+                        try connection.transaction { try connection.add("innermost") }
+                        throw Stop()
+                    }
+                }
+                try connection.transaction { try connection.add("second") }
+            }
+            #expect(try connection.texts == ["outer", "second"])
+        }
+    }
+
+    @Test("after SQLite has undone everything, nothing more is stored piece by piece")
+    func lost() async throws {
+        try await withNotes { connection in
+            let kind = failure {
+                try connection.transaction {
+                    try connection.add("a")
+                    // What a full disk makes SQLite do.
+                    #expect(throws: StorageError.self) {
+                        try connection.run("INSERT OR ROLLBACK INTO notes (id, text) VALUES (1, 'b')")
+                    }
+                    #expect(failure { try connection.add("c") } == .statement)
+                    #expect(failure { try connection.transaction { try connection.add("d") } } == .statement)
+                }
+            }
+            #expect(kind == .statement)
+            #expect(try connection.count == 0)
+            try connection.transaction { try connection.add("e") }
+            #expect(try connection.texts == ["e"])
+        }
+    }
+
+    @Test("an error of the end itself undoes all of it")
+    func failingEnd() async throws {
+        try await withTemporaryDirectory { folder in
+            let tables: SQL = """
+                CREATE TABLE a (id INTEGER PRIMARY KEY) STRICT;
+                CREATE TABLE b (a INTEGER REFERENCES a DEFERRABLE INITIALLY DEFERRED) STRICT
+                """
+            let connection = try Connection.open("\(folder)/a.db", migrations: [Migration("tables", tables)])
+            let kind = failure {
+                _ = try connection.transaction { try connection.run("INSERT INTO b VALUES (7)") }
+            }
+            #expect(kind == .constraint)
+            let count: Int? = try connection.first("SELECT count(*) FROM b") { row in try row[0] }
+            #expect(count == 0)
+            try connection.transaction {
+                try connection.run("INSERT INTO b VALUES (7)")
+                try connection.run("INSERT INTO a VALUES (7)")
+            }
+            connection.close()
+        }
+    }
+
+    @Test("a connection that is closed inside keeps nothing of the transaction")
+    func closedInside() async throws {
+        try await withTemporaryDirectory { folder in
+            let connection = try Connection.open("\(folder)/a.db", migrations: notes)
+            #expect(
+                failure {
+                    try connection.transaction {
+                        try connection.add("a"); connection.close()
+                    }
+                } == .closed)
+            let again = try Connection.open("\(folder)/a.db", migrations: notes)
+            #expect(try again.count == 0)
+            again.close()
+        }
+    }
+
+    @Test("a snapshot sees one state while another connection writes")
+    func snapshot() async throws {
+        try await withTemporaryDirectory { folder in
+            let reader = try Connection.open("\(folder)/a.db", migrations: notes)
+            let writer = try Connection.open("\(folder)/a.db", migrations: notes)
+            try writer.add("a")
+            try reader.snapshot {
+                #expect(try reader.count == 1)
+                try writer.add("b")
+                #expect(try reader.count == 1)
+            }
+            #expect(try reader.count == 2)
+            reader.close()
+            writer.close()
+        }
+    }
+}
