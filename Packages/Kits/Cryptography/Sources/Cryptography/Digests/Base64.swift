@@ -8,4 +8,22 @@ public enum Base64 {
             Int(unsafe EVP_EncodeBlock(buffer.baseAddress, bytes, Int32(bytes.count)))
         }
     }
+
+    /// The bytes behind a text, or nil when it is no such text. Line breaks and missing padding are taken, as in mail and
+    /// in what people paste.
+    public static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        var letters = ""
+        letters.reserveCapacity(text.utf8.count)
+        for character in text.unicodeScalars {
+            switch character {
+            case "\n", "\r": continue
+            case "+": letters.unicodeScalars.append("-")
+            case "/": letters.unicodeScalars.append("_")
+            case "-", "_": return nil
+            default: letters.unicodeScalars.append(character)
+            }
+        }
+        while letters.hasSuffix("=") { letters.removeLast() }
+        return Base64URL.decode(letters)
+    }
 }
