@@ -1,0 +1,32 @@
+import Capabilities
+public import HTTPClient
+import HTTPCore
+
+/// A platform's address as a person types it: `lab.example`, `10.0.0.5:8443`, `https://lab.example/api`.
+public struct KamiwazaAddress: Sendable, Hashable {
+    /// What was meant, https where no scheme was given, without a slash at the end.
+    public let url: HTTPURL
+    /// Where the API may be, in the order in which it is looked for: below `/api`, then just there.
+    public let candidates: [HTTPURL]
+
+    /// Throws `.invalidAddress` when it cannot be an address of a server.
+    public init(_ typed: String) throws(KamiwazaError) {
+        let text = typed.trimmingSpaces
+        guard !text.isEmpty else {
+            throw KamiwazaError(.invalidAddress, "no address was given; name the server, such as lab.example")
+        }
+        do throws(HTTPError) {
+            let whole = try HTTPURL(String(text), assuming: .https)
+            var path = whole.path[...]
+            while path.hasSuffix("/") { path = path.dropLast() }
+            url = try whole.resolving(path.isEmpty ? "/" : String(path))
+            candidates = path.hasSuffix("/api") ? [url] : [try url.resolving("\(path)/api"), url]
+        } catch {
+            throw KamiwazaError(.invalidAddress, error.message, cause: error)
+        }
+    }
+}
+
+extension KamiwazaAddress: CustomStringConvertible {
+    public var description: String { url.text }
+}

@@ -1,0 +1,52 @@
+import HTTPServer
+
+/// The pairs of a form, as browsers and OAuth clients send them.
+struct FormBody: Sendable {
+    private var pairs: [String: String] = [:]
+
+    init(_ body: RequestBody) async throws {
+        let text = String(decoding: try await body.bytes(), as: UTF8.self)
+        for pair in text.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            pairs[Self.decode(parts[0])] = parts.count == 2 ? Self.decode(parts[1]) : ""
+        }
+    }
+
+    subscript(name: String) -> String? { pairs[name] }
+
+    private static func decode(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "+") {
+                bytes.append(32)
+            } else if byte == UInt8(ascii: "%"), let value = UInt8(String(Substring(rest.prefix(2))), radix: 16) {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// Puts pairs into an address.
+enum Query {
+    static func text(_ pairs: [(String, String?)]) -> String {
+        pairs.compactMap { name, value in value.map { "\(name)=\(encode($0))" } }.joined(separator: "&")
+    }
+
+    private static func encode(_ text: String) -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            let scalar = Unicode.Scalar(byte)
+            if byte < 128, scalar.properties.isAlphabetic || (48...57).contains(byte) || "-._~".utf8.contains(byte) {
+                encoded.unicodeScalars.append(scalar)
+            } else {
+                encoded += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return encoded
+    }
+}
