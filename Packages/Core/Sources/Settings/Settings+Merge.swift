@@ -80,6 +80,7 @@ extension Settings {
         for entry in entries.values where entry.key.count > 3 && entry.key.starts(with: ["profiles", name]) {
             let key = Array(entry.key.dropFirst(2))
             guard let declaration = catalogue.declaration(of: key) else { continue }
+            covered[key] = entries[key]
             set(key, declaration.schema, entry.value, .profile(name))
         }
     }

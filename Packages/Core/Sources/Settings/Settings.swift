@@ -18,6 +18,8 @@ public struct Settings: Sendable {
     }
 
     var entries: [[String]: Entry] = [:]
+    /// What the profile in use has covered, by key.
+    var covered: [[String]: Entry] = [:]
     /// Everything that is wrong, in the order of the layers.
     public internal(set) var problems: [SettingsProblem] = []
     /// What a project would set and may not.
@@ -93,9 +95,15 @@ public struct FeatureSettings: Sendable {
 
     /// What the feature's settings are when a profile is in use, whether or not it is.
     public func inProfile(_ name: String) -> FeatureSettings {
+        guard name != settings.profile else { return self }
         var prefixed = settings
+        for (key, entry) in settings.entries where entry.origin == settings.profile.map(SettingsOrigin.profile) {
+            prefixed.entries[key] = settings.covered[key]
+        }
         for entry in settings.entries.values where entry.key.starts(with: ["profiles", name] + prefix) {
-            prefixed.entries[Array(entry.key.dropFirst(2))] = entry
+            let key = Array(entry.key.dropFirst(2))
+            // What was said for this run wins over every profile.
+            if prefixed.entries[key]?.origin.isOverride != true { prefixed.entries[key] = entry }
         }
         return FeatureSettings(settings: prefixed, prefix: prefix)
     }

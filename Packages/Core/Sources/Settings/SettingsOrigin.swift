@@ -26,4 +26,12 @@ public enum SettingsOrigin: Sendable, Hashable {
         default: nil
         }
     }
+
+    /// Whether it was said for this run, by the environment or a flag.
+    var isOverride: Bool {
+        switch self {
+        case .environment, .flag: true
+        default: false
+        }
+    }
 }

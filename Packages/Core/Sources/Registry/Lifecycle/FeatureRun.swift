@@ -49,7 +49,9 @@ final class FeatureRun: Sendable {
     func stop(limit: Duration, clock: any Clock<Duration>) async -> Bool {
         states.change(id) { state in if case .failed = state { nil } else { .stopping } }
         task.cancel()
-        guard await ended.wait(atMost: limit, clock: clock) else {
+        // In a task of its own: a command that was interrupted waits all the same until the feature has cleaned up.
+        let hasEnded = await Task { [ended] in await ended.wait(atMost: limit, clock: clock) }.value
+        guard hasEnded else {
             states.set(id, .failed("did not stop within \(limit.words); it was abandoned"))
             return false
         }

@@ -1,0 +1,71 @@
+import JSON
+
+/// Secrets in every form in which they may come back, found by their first four bytes.
+struct KnownSecrets {
+    private var byBeginning: [UInt32: [[UInt8]]] = [:]
+
+    mutating func insert(_ text: String) {
+        for form in Self.forms(of: text) {
+            let bytes = Array(form.utf8)
+            let key = Self.key(bytes[0], bytes[1], bytes[2], bytes[3])
+            if byBeginning[key]?.contains(bytes) != true { byBeginning[key, default: []].append(bytes) }
+        }
+    }
+
+    func ranges(in text: [UInt8]) -> [Range<Int>] {
+        guard !byBeginning.isEmpty, text.count >= 4 else { return [] }
+        var found: [Range<Int>] = []
+        for start in 0...(text.count - 4) {
+            guard let forms = byBeginning[Self.key(text[start], text[start + 1], text[start + 2], text[start + 3])]
+            else { continue }
+            for form in forms where text[start...].starts(with: form) { found.append(start..<(start + form.count)) }
+        }
+        return found
+    }
+
+    private static func key(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) -> UInt32 {
+        UInt32(a) << 24 | UInt32(b) << 16 | UInt32(c) << 8 | UInt32(d)
+    }
+
+    /// As it is, in addresses and forms, and in JSON texts: programs differ in what they escape, and how.
+    private static func forms(of text: String) -> Set<String> {
+        var forms: Set<String> = [text, escaped(text, unicode: false), escaped(text, unicode: true)]
+        for kept in ["-._~", "-._*", "-._~!$'()*,;:@/"] {
+            let upper = percentEncoded(text, kept: kept, isUpper: true)
+            forms.formUnion([upper, upper.split(separator: "%20", omittingEmptySubsequences: false).joined(separator: "+")])
+            forms.insert(percentEncoded(text, kept: kept, isUpper: false))
+        }
+        return forms
+    }
+
+    /// As it stands in an address or a form, where `kept` is what a program leaves as it is beside letters and digits.
+    private static func percentEncoded(_ text: String, kept: String, isUpper: Bool) -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            switch byte {
+            case 48...57, 65...90, 97...122: encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            case _ where kept.utf8.contains(byte): encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            default: encoded += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: isUpper)
+            }
+        }
+        return encoded
+    }
+
+    /// As it stands in a JSON text; some programs write everything beyond ASCII as `\u00e4`.
+    private static func escaped(_ text: String, unicode: Bool) -> String {
+        let json = JSON.string(text).text().dropFirst().dropLast()
+        guard unicode else { return String(json) }
+        var escaped = ""
+        for scalar in json.unicodeScalars {
+            guard !scalar.isASCII else {
+                escaped.unicodeScalars.append(scalar)
+                continue
+            }
+            for unit in scalar.utf16 {
+                let digits = String(unit, radix: 16)
+                escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
+        return escaped
+    }
+}

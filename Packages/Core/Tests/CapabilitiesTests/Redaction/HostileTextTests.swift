@@ -1,0 +1,50 @@
+import Capabilities
+import Glibc
+import Testing
+
+@Suite("Texts that are made to keep the redactor busy", .timeLimit(.minutes(2)))
+struct HostileTextTests {
+    static let patterns = [
+        "token=", "token:", "token: ", "token\":\"", "token'", "token\\", "token='", "cookie:", "cookie: a=", "Bearer ",
+        "Bearer", "basic x", "authorization: basic ", "://", "://@", "://a:b@", "://a ", "-----BEGIN PRIVATE KEY-----",
+        "-----END", "PRIVATE KEY", "eyJ.", "eyJ", "sk-", "a", ".", "a.", "\"", "\\", "aaaaaaab", " ", "\n", "ü",
+        "OPENAI_API_KEY", "password",
+    ]
+
+    /// The processor time of this thread alone, so that nothing else on the machine counts.
+    private func seconds(_ body: () -> Void) -> Double {
+        func now() -> Double {
+            var time = timespec()
+            unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
+        let start = now()
+        body()
+        return now() - start
+    }
+
+    @Test("take time in proportion to their length", arguments: patterns)
+    func linear(_ pattern: String) {
+        let redactor = Redactor()
+        redactor.learn(Secret("aaaaaaaa"))
+        redactor.learn(Secret("-----BEGIN PRIVATE KEY-----"))
+        func text(_ size: Int) -> String { String(repeating: pattern, count: size / pattern.utf8.count) }
+        func work(_ text: String) -> Double { seconds { _ = redactor.redact(text) } }
+        let (small, large) = (text(8 << 10), text(64 << 10))
+        // The least of some, since the first has to get its memory.
+        let few = (0..<3).map { _ in work(small) }.min() ?? 0
+        // Eight times the text would take 64 times as long if every byte were looked at for every other.
+        #expect(work(large) < max(few, 0.000_2) * 24, "\(few)")
+    }
+
+    @Test("of a megabyte lose their secrets and nothing else")
+    func megabyte() {
+        let redactor = Redactor()
+        redactor.learn(Secret("hunter2hunter2"))
+        let line = "2026-01-02 the request 550e8400-e29b-41d4-a716-446655440000 took 12 ms, ü\n"
+        let plain = String(repeating: line, count: (1 << 20) / line.utf8.count)
+        #expect(redactor.redact(plain) == plain)
+        let secrets = plain + "hunter2hunter2" + plain + "token=x\n" + plain
+        #expect(redactor.redact(secrets) == plain + mark + plain + "token=\(mark)\n" + plain)
+    }
+}

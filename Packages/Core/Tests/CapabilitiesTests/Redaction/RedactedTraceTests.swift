@@ -1,0 +1,40 @@
+import Capabilities
+import CoreTesting
+import JSON
+import Testing
+
+@Suite("Spans hold no secret")
+struct RedactedTraceTests {
+    private struct Broken: Failure {
+        let code = "demo.broken"
+        let message = "the key hunter2hunter2 was refused"
+    }
+
+    @Test("what is given at the begin, noted on the way and nested is clean")
+    func clean() async throws {
+        let sink = RecordingSpanSink()
+        let redactor = Redactor()
+        let tracer = Tracer(sinks: [sink], now: { Timestamp(microseconds: 0) }, redactor: redactor)
+        await tracer.span(
+            "outer", feature: "demo", attributes: ["url": "https://a.example/?token=abc", "n": 1]
+        ) { notes in
+            // Learnt while the span runs, and still gone when it is handed on.
+            redactor.learn(Secret("hunter2hunter2"))
+            notes.note("words", ["a", "it said hunter2hunter2"])
+            await tracer.span("inner", feature: "demo", attributes: ["key": "hunter2hunter2"]) {}
+        }
+        await #expect(throws: Broken.self) {
+            try await tracer.span("failed", feature: "demo", attributes: ["header": "Bearer abcDEF123456"]) {
+                throw Broken()
+            }
+        }
+        #expect(sink.spans.map(\.name) == ["inner", "outer", "failed"])
+        let clean: [JSONObject] = [
+            ["key": "‹redacted›"],
+            ["url": "https://a.example/?token=‹redacted›", "n": 1, "words": ["a", "it said ‹redacted›"]],
+            ["header": "Bearer ‹redacted›"],
+        ]
+        #expect(sink.spans.map(\.attributes) == clean)
+        #expect(sink.spans[2].failure == "demo.broken")
+    }
+}

@@ -1,0 +1,85 @@
+import Capabilities
+import JSON
+import Settings
+import Testing
+
+@Suite("What a feature reads of profiles that are not in use")
+struct ProfileValueTests {
+    private static let user = """
+        {
+          chat: {model: 'mine', 'max-rounds': 7},
+          profiles: {
+            work: {server: 'https://work.example', chat: {model: 'large', limits: {patience: '1m'}}},
+            home: {server: 'https://home.example:8443'},
+            bare: {chat: {model: 'tiny'}},
+          },
+        }
+        """
+
+    @Test("are the servers, by name, with who says so")
+    func servers() throws {
+        let settings = try Sources(
+            user: Self.user, project: "{profiles: {work: {server: 'https://other.example'}, site: {server: 'https://s'}}}"
+        ).merged()
+        let servers = settings.view(for: "chat").servers
+        #expect(servers.map(\.profile) == ["home", "site", "work"])
+        #expect(servers.map(\.address) == ["https://home.example:8443", "https://s", "https://other.example"])
+        #expect(servers[0].origin == .user(file: "user.json"))
+        #expect(servers[2].origin == .project(file: "project.json"))
+    }
+
+    @Test("are no servers that an untrusted project names")
+    func untrusted() throws {
+        let settings = try Sources(
+            user: Self.user, project: "{profiles: {work: {server: 'https://evil.example'}, bad: {server: 'https://b'}}}",
+            isTrusted: false
+        ).merged()
+        let servers = settings.view(for: "chat").servers
+        #expect(servers.map(\.profile) == ["home", "work"])
+        #expect(servers.last?.address == "https://work.example")
+    }
+
+    @Test("are the profile's values over the common ones, of this feature alone")
+    func inProfile() throws {
+        let view = try Sources(user: Self.user).merged().view(for: "chat")
+        #expect(view[Demo.model] == "mine")
+        let work = view.inProfile("work")
+        #expect(work[Demo.model] == "large" && work[Demo.rounds] == 7 && work[Demo.patience] == .seconds(60))
+        #expect(view.inProfile("bare")[Demo.model] == "tiny")
+        #expect(view.inProfile("home")[Demo.model] == "mine")
+        #expect(view.inProfile("none")[Demo.model] == "mine")
+        // What was asked for does not change what was there.
+        #expect(view[Demo.model] == "mine" && view[Demo.patience] == .seconds(30))
+    }
+
+    @Test("are this profile's also when another one is in use")
+    func other() throws {
+        let view = try Sources(user: Self.user, flags: ["profile=bare"]).merged().view(for: "chat")
+        #expect(view[Demo.model] == "tiny")
+        #expect(view.inProfile("work")[Demo.model] == "large")
+        #expect(view.profile == "bare" && view.server == nil)
+    }
+
+    @Test("of a profile that says nothing are the common ones, whichever is in use")
+    func common() throws {
+        let view = try Sources(user: Self.user, flags: ["profile=work"]).merged().view(for: "chat")
+        #expect(view[Demo.model] == "large")
+        #expect(view.inProfile("home")[Demo.model] == "mine")
+    }
+}
+
+@Suite("Settings that are options")
+struct SettingFlagTests {
+    private static let authority = Setting<PathValue?>("cacert", "A file", default: nil, flag: "cacert")
+
+    @Test("say so in their declaration, below the feature's id too")
+    func declared() {
+        #expect(Self.authority.declaration.flag == "cacert" && Demo.model.declaration.flag == nil)
+        var catalogue = SettingsCatalogue(features: ["files.sftp"])
+        catalogue.add([Self.authority.declaration, Demo.retries.declaration], of: "files.sftp")
+        catalogue.closeWithProfiles()
+        let flagged = catalogue.declarations.filter { $0.flag != nil }
+        #expect(flagged.map(\.key) == [["files", "sftp", "cacert"]])
+        #expect(catalogue.declaration(of: ["profiles", "work", "files", "sftp", "cacert"])?.flag == "cacert")
+    }
+}
