@@ -29,7 +29,10 @@ struct HelpPage {
         var lines = wrapped(summary ?? verbs(node)) + [""]
         lines += usage("\(program) \(node.path.joined(separator: " ")) <verb> [arguments] [options]")
         lines += section(
-            "Verbs", node.visible.map { ($0.path.last ?? "", ($0.action ?? $0.standard)?.summary ?? verbs($0)) })
+            "Verbs",
+            node.visible.map { child in
+                (child.path.last ?? "", child.children.isEmpty ? child.action?.summary ?? "" : verbs(child))
+            })
         let meaning = node.standard.map { "Without a verb it means '\($0.words)'. " } ?? ""
         lines += wrapped(
             "\(meaning)'\(program) help \(node.path.joined(separator: " ")) <verb>' shows more about a verb.")

@@ -36,6 +36,11 @@ enum Cells {
         switch schema.unwrapped {
         case .size:
             if let bytes = value.int { return ByteCount(bytes).words }
+        case .time:
+            // Programs get the fraction; to people it is noise.
+            if let text = value.string, let dot = text.firstIndex(of: "."), text.hasSuffix("Z") {
+                return Sanitizer.sanitize(text[..<dot] + "Z")
+            }
         case .boolean:
             if let flag = value.bool { return flag ? "yes" : "no" }
         case .array(let element):
@@ -55,10 +60,10 @@ enum Cells {
     /// Success, work under way and trouble look different; the words stay the same without colour.
     private static func style(ofState state: String) -> Style {
         switch state {
-        case "ok", "done", "valid": Style(.accent)
+        case "ok", "done", "valid", "active", "trusted", "signed-in": Style(.accent)
         case "starting", "running", "stopping": Style(.ring)
-        case "failed", "error", "damaged", "denied": Style(.destructive, bold: true)
-        case "degraded", "warning": Style(.primary, bold: true)
+        case "failed", "error", "damaged", "denied", "refused", "expired", "revoked": Style(.destructive, bold: true)
+        case "degraded", "warning", "expiring": Style(.primary, bold: true)
         default: Style(.mutedForeground)
         }
     }

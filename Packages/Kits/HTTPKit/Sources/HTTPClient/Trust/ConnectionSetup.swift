@@ -1,6 +1,7 @@
 import CHTTPClient
 import Capabilities
 import Cryptography
+import Glibc
 import HTTPCore
 
 /// How a connection is made: what requests and WebSockets have in common.
@@ -66,6 +67,7 @@ struct ConnectionSetup: Sendable {
         easy.set(
             CURLOPT_PROXY_SSLVERSION,
             CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_3)
+        try checkFiles()
         switch trust.authorities {
         case .system: break
         // The system's own stay, as they are in the folder that libcurl was built for.
@@ -82,7 +84,26 @@ struct ConnectionSetup: Sendable {
         if let identity = trust.identity {
             easy.set(CURLOPT_SSLCERT, identity.certificate)
             easy.set(CURLOPT_SSLKEY, identity.key)
-            identity.passphrase?.withText { _ = easy.set(CURLOPT_KEYPASSWD, $0) }
+            // Without one libssl would ask on the terminal, whoever sits there.
+            (identity.passphrase ?? Secret("")).withText { _ = easy.set(CURLOPT_KEYPASSWD, $0) }
+        }
+    }
+
+    /// libcurl's own words on a file that cannot be read sound like a fault of the server.
+    private func checkFiles() throws(HTTPError) {
+        var files: [(what: String, path: String)] = []
+        switch trust.authorities {
+        case .system, .bytes: break
+        case .systemAnd(let path), .file(let path): files.append(("the file with trusted authorities", path))
+        }
+        if let identity = trust.identity {
+            files += [("your certificate", identity.certificate), ("the key of your certificate", identity.key)]
+        }
+        for (what, path) in files where unsafe access(path, R_OK) != 0 {
+            throw HTTPError(
+                .invalid,
+                "\(what) cannot be read: \(PlainText.escape(path)): "
+                    + "\(unsafe String(cString: strerror(errno)).lowercased())", mayHaveBeenSent: false)
         }
     }
 
