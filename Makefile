@@ -41,7 +41,8 @@ SANITIZED := --skip ProgramTests --skip PluginTests --skip ArchitectureTests --s
 test-sanitize: ## Run the tests with the thread and the address sanitizer
 	@.ci/setup build test
 	TSAN_OPTIONS=suppressions=$(CURDIR)/.ci/thread-suppressions \
-	    $(SWIFT) test --sanitize=thread --scratch-path .build/thread $(SANITIZED) --skip ProcessKitTests --skip TerminalKitTests
+	    $(SWIFT) test --sanitize=thread --scratch-path .build/thread $(SANITIZED) --skip ProcessKitTests --skip TerminalKitTests \
+	    --skip SecretServiceStoreTests --skip CrashTests
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/address --disable-xctest -Xswiftc -use-ld=lld $(SANITIZED)
 
 FUZZED := json stream json5 document pull settings events frames requests chunks address certificates

@@ -4,7 +4,11 @@ import PackageDescription
 /// One line per feature: its trait, its folder in Packages/Features and its product have this name.
 let features: [String] = [
     // Sorted; `make feature NAME=Weather` adds a line.
+    "Auth"
 ]
+
+/// The modules with tests of their own, for features that have more than one.
+let modules: [String: [String]] = ["Auth": ["AuthVault", "AuthTrust", "AuthSignIn", "Auth"]]
 
 /// The packages that every build has, with their products and the names of their test targets.
 let base: [(name: String, path: String, products: [String], tests: [String])] = [
@@ -16,7 +20,11 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
         "HTTPKit", "Packages/Kits/HTTPKit", ["HTTPKit", "HTTPServer", "HTTPTesting"],
         ["HTTPCore", "HTTPClient", "HTTPServer"]
     ),
+    (
+        "KamiwazaKit", "Packages/Kits/KamiwazaKit", ["KamiwazaKit", "KamiwazaTesting"], ["KamiwazaKit"]
+    ),
     ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),
+    ("StorageKit", "Packages/Kits/StorageKit", ["StorageKit"], ["StorageKit"]),
     ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit"], ["TerminalKit"]),
     ("Host", "Packages/Frontends/Host", ["HostKit"], ["HostKit"]),
     ("CommandLine", "Packages/Frontends/CommandLine", ["CommandLineFrontend"], ["CommandLineFrontend"]),
@@ -26,6 +34,21 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
 let baseProducts: [Target.Dependency] = base.flatMap { package in
     package.products.map { .product(name: $0, package: package.name) }
 }
+
+/// SwiftPM runs no tests of nested packages, so each test folder is a target of the root as well.
+let nestedTests: [Target] =
+    base.flatMap { package in
+        package.tests.map { test -> Target in
+            .testTarget(name: "\(test)Tests", dependencies: baseProducts, path: "\(package.path)/Tests/\(test)Tests")
+        }
+    }
+    + features.flatMap { feature in
+        (modules[feature] ?? [feature]).map { module -> Target in
+            .testTarget(
+                name: "\(module)Tests", dependencies: baseProducts + [.product(name: feature, package: feature)],
+                path: "Packages/Features/\(feature)/Tests/\(module)Tests")
+        }
+    }
 
 let package = Package(
     name: "martlet",
@@ -40,7 +63,9 @@ let package = Package(
                 .product(name: "CommandLineFrontend", package: "CommandLine"),
             ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) },
             path: "Apps/martlet"),
-        .executableTarget(name: "bench", dependencies: baseProducts, path: "Apps/bench", exclude: ["Peers"]),
+        .executableTarget(
+            name: "bench", dependencies: baseProducts + [.product(name: "Auth", package: "Auth")], path: "Apps/bench",
+            exclude: ["Peers"]),
         // Features that misbehave, for the tests of the whole program.
         .executableTarget(
             name: "test-bench",
@@ -69,18 +94,7 @@ let package = Package(
                 intent: .custom(verb: "compose", description: "Write and build a host of chosen features elsewhere")),
             path: "Plugins/compose"),
     ]
-        // SwiftPM runs no tests of nested packages, so each test folder is a target of the root as well.
-        + base.flatMap { package in
-            package.tests.map { test in
-                .testTarget(
-                    name: "\(test)Tests", dependencies: baseProducts, path: "\(package.path)/Tests/\(test)Tests")
-            }
-        }
-        + features.map { feature in
-            .testTarget(
-                name: "\(feature)Tests", dependencies: baseProducts + [.product(name: feature, package: feature)],
-                path: "Packages/Features/\(feature)/Tests/\(feature)Tests")
-        }
+        + nestedTests
 )
 
 for target in package.targets where target.type != .system && target.type != .plugin {

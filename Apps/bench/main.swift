@@ -15,6 +15,8 @@ let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("websocket", WebSocketBenchmark.run),
     ("cancel", CancelBenchmark.run),
     ("server", ServerBenchmark.run),
+    ("store", StoreBenchmark.run),
+    ("vault", VaultBenchmark.run),
 ]
 
 var isMissing = false

@@ -1,10 +1,19 @@
 import Registry
 
+#if Auth
+    import Auth
+#endif
+
 /// The features of this program, each in or out of a build by its trait. `make feature NAME=Weather` adds one.
 enum BuiltInFeatures {
     static var all: [BuiltInFeature] {
         [
             // Sorted; `make feature NAME=Weather` adds an entry.
+            BuiltInFeature(trait: "Auth", provides: "SecretStore", "TrustStore", "Authenticator", "DataStore") {
+                #if Auth
+                    AuthFeature.self
+                #endif
+            }
         ]
     }
 }

@@ -1,0 +1,58 @@
+import AuthVault
+import Capabilities
+import Cryptography
+import HTTPClient
+public import Registry
+public import Settings
+import StorageKit
+
+/// Credentials and trust: secrets in a vault, pinned certificates, servers with accounts, access tokens.
+public struct AuthFeature: RunningFeature {
+    public static let manifest = Manifest(
+        id: "auth", summary: "Servers, sign-in, secrets and certificates", version: "1.0",
+        provides: [
+            .single((any SecretStore).self), .single((any TrustStore).self), .single((any Authenticator).self),
+            .shared((any DataStore).self),
+        ],
+        needs: [.one((any SettingsWriter).self)],
+        settings: AuthSettings.declarations)
+
+    private let settings: FeatureSettings
+    private let shared = SharedServices()
+
+    public init(_ settings: FeatureSettings) {
+        self.settings = settings
+    }
+
+    public func register(in registry: inout RegistryBuilder) {
+        let services = AuthServices(settings: settings, surroundings: registry.surroundings)
+        shared.set(services)
+        registry.provide((any SecretStore).self, services.secrets)
+        registry.provide((any TrustStore).self, services.trust)
+        registry.provide((any Authenticator).self, ServerAuthenticator(services: services))
+        registry.provide(
+            (any DataStore).self,
+            DatabaseStore(
+                id: "auth.database", summary: "Pinned certificates and what is remembered of sign-ins",
+                database: services.database))
+        registry.provide((any DataStore).self, VaultData(vault: services.vault))
+        registry.uses(Library("libcurl") { HTTPClient.libraryVersion })
+        registry.uses(Library("libssl") { Digest.libraryVersion })
+        registry.uses(Library("libsqlite3") { Database.libraryVersion })
+        registry.add(AuthChecks.vault(services))
+        let groups = [
+            ServerActions(services).all, SignInActions(services).all, TokenActions(services).all,
+            SecretActions(services).all, TrustActions(services).all,
+        ]
+        for action in groups.joined() { registry.add(action) }
+    }
+
+    /// Lasts as long as whoever uses it, so that a renewal which is on its way is stored before the program ends.
+    public func run(in host: FeatureHost) async throws {
+        host.report(.ok)
+        while !Task.isCancelled {
+            do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
+        }
+        await shared.services?.close()
+    }
+}

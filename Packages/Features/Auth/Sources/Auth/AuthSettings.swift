@@ -1,0 +1,56 @@
+import Capabilities
+import Settings
+
+/// The settings of Auth.
+enum AuthSettings {
+    /// Where secrets are kept.
+    enum Keeper: String, Choice, Hashable {
+        /// In an encrypted file of Martlet's own.
+        case file
+        /// With the desktop's keyring.
+        case desktop
+    }
+
+    static let vault = Setting(
+        "vault", "Where secrets are kept: an encrypted file, or the desktop's keyring", default: Keeper.file)
+    static let keepUnlocked = Setting(
+        "keep-unlocked", "How long the vault stays open after its passphrase was given; 0s for one command",
+        default: Duration.seconds(8 * 3600))
+    static let passphraseDescriptor = Setting<Int?>(
+        "passphrase-fd", "The descriptor from which the vault's passphrase is read", default: nil, flag: "passphrase-fd"
+    )
+    static let authorities = Setting<PathValue?>(
+        "cacert", "A PEM file with authorities that are trusted beside those of the system", default: nil,
+        risk: .widens,
+        flag: "cacert")
+    static let certificate = Setting<PathValue?>(
+        "certificate", "A PEM file with a certificate of your own, for servers that ask for one", default: nil,
+        risk: .sends)
+    static let key = Setting<PathValue?>(
+        "certificate-key", "The PEM file with that certificate's key, when it is another file", default: nil,
+        risk: .sends)
+    static let client = Setting(
+        "client", "The name under which this program is registered with OpenID providers", default: "kamiwaza-platform",
+        risk: .sends)
+
+    static let declarations = [
+        vault.declaration, keepUnlocked.declaration, passphraseDescriptor.declaration, authorities.declaration,
+        certificate.declaration, key.declaration, client.declaration, ServerProfiles.kind.declaration,
+    ]
+
+    /// The files that TLS is set up with.
+    static func credentials(_ settings: FeatureSettings, _ environment: [String: String]) -> TrustCredentials {
+        var credentials = TrustCredentials()
+        if let file = settings[authorities] {
+            credentials.authorities = .systemAnd(file: file.text)
+        } else if let file = environment["SSL_CERT_FILE"], !file.isEmpty {
+            // As everywhere else, this variable replaces the system's list; Debian's libcurl does not look at it.
+            credentials.authorities = .file(file)
+        }
+        if let certificate = settings[certificate] {
+            credentials.identity = ClientIdentity(
+                certificate: certificate.text, key: settings[key]?.text ?? certificate.text)
+        }
+        return credentials
+    }
+}

@@ -1,0 +1,139 @@
+import AuthSignIn
+import Capabilities
+import HTTPClient
+import JSON
+import KamiwazaKit
+import Registry
+import Settings
+
+/// The servers that profiles name.
+struct ServerActions {
+    let services: AuthServices
+
+    init(_ services: AuthServices) {
+        self.services = services
+    }
+
+    var all: [Action] { [add, list, use, remove, check] }
+
+    /// Completes the names of profiles.
+    static let completion = Completion.dynamic { _, host in host.settings.profiles }
+
+    private var add: Action {
+        Action(
+            "auth.server.add", "Set up a server, after finding out what it is", .writes,
+            .argument("name", "What you want to call it", as: String.self),
+            .argument("address", "Its address, https where no scheme is given", as: String.self),
+            .option("kind", "What it is, when that should not be found out", as: ServerKind?.self),
+            .flag("use", "Also make it the one that commands mean when they name none")
+        ) { context, name, address, kind, use in
+            let profile = try await services.add(name, address, kind, use: use, context)
+            return ServerRow(profile, inUse: use || services.profiles.inUse ?? name == name)
+        }
+        .details(
+            "An address is kept only after a server has answered there. When a name gets another server, its credentials "
+                + "are removed."
+        )
+        .example("martlet auth server add lab lab.example", "A Kamiwaza platform")
+        .example("martlet auth server add local http://127.0.0.1:11434/v1 --kind openai", "A local model server")
+    }
+
+    private var list: Action {
+        Action("auth.server.list", "List the servers that are set up", .reads) { context in
+            try services.profiles.names.map { name in
+                ServerRow(try services.profiles.profile(named: name), inUse: services.profiles.inUse == name)
+            }
+        }
+        .asDefault()
+    }
+
+    private var use: Action {
+        Action(
+            "auth.server.use", "Choose the server that commands mean when they name none", .writes,
+            .argument("name", "The server", as: String.self, completion: Self.completion)
+        ) { context, name in
+            let profile = try services.profiles.profile(named: name)
+            try await context.registry.one((any SettingsWriter).self).change([(["profile"], .string(name))])
+            return ServerRow(profile, inUse: true)
+        }
+    }
+
+    private var remove: Action {
+        Action(
+            "auth.server.remove", "Forget a server and its credentials", .destroys,
+            .argument("name", "The server", as: String.self, completion: Self.completion)
+        ) { context, name in
+            let profile = try services.profiles.profile(named: name)
+            try await services.forgetCredentials(of: profile)
+            var changes: [(key: [String], value: JSON?)] = [(["profiles", name], nil)]
+            // First, since a profile in use that does not exist would be an error.
+            if services.profiles.inUse == name { changes.insert((["profile"], nil), at: 0) }
+            try await context.registry.one((any SettingsWriter).self).change(changes)
+            return ServerRow(profile, inUse: false)
+        }
+        .details(
+            "Tokens at the server stay valid; 'martlet auth logout' before it revokes them. What you did with the server "
+                + "stays in your history.")
+    }
+
+    private var check: Action {
+        Action(
+            "auth.server.check", "Ask a server how it is", .reads,
+            .argument("name", "The server", as: String?.self, completion: Self.completion)
+        ) { context, name in
+            let profile = try services.profiles.chosen(name)
+            let start = ContinuousClock.now
+            let health: JSONObject
+            switch profile.kind {
+            case .kamiwaza: health = try await services.api(of: profile, signed: false).health()
+            case .gateway: health = try await ServerProbe(client: services.client).health(of: profile.url)
+            case .openai:
+                _ = try await ServerProbe(client: services.client).find(profile.url.text, kind: .openai)
+                health = [:]
+            }
+            return ServerHealth(profile, health, latency: ContinuousClock.now - start)
+        }
+    }
+}
+
+extension AuthServices {
+    /// Keeps a server under a name; credentials for another one of that name are removed.
+    func add(
+        _ name: String, _ address: String, _ kind: ServerKind?, use: Bool, _ context: ActionContext
+    ) async throws -> ServerProfile {
+        try ServerProfile.check(name)
+        let (url, kind) = try await ServerProbe(client: client).find(address, kind: kind)
+        let profile = ServerProfile(name: name, url: url, kind: kind)
+        if profiles.names.contains(name), try origin(ofProfile: name) != profile.origin {
+            try await forgetCredentials(of: profile)
+            context.notice("\(name) was another server before, so its credentials were removed")
+        }
+        var changes: [(key: [String], value: JSON?)] = [
+            (["profiles", name, "server"], .string(url.text)), (["profiles", name, "auth", "kind"], kind.json),
+        ]
+        if use || profiles.inUse == nil { changes.append((["profile"], .string(name))) }
+        try await context.registry.one((any SettingsWriter).self).change(changes)
+        return profile
+    }
+
+    /// Where a profile's credentials may go now; nil where its address is none, so that it can be given another.
+    private func origin(ofProfile name: String) throws(AuthError) -> String? {
+        do throws(AuthError) {
+            return try profiles.profile(named: name).origin
+        } catch {
+            guard case .badAddress = error else { throw error }
+            return nil
+        }
+    }
+
+    /// Removes what was kept to sign in to a server, and what was remembered of it.
+    func forgetCredentials(of profile: ServerProfile) async throws {
+        // Under the lock of renewals, so that one which is on its way does not put a new session in its place.
+        try await StoredSession(profile: profile, services: self).exclusively { [secrets] in
+            guard try await secrets.secret(named: profile.sessionName) != nil else { return }
+            try await secrets.remove(named: profile.sessionName)
+        }
+        try await preferences.clear(profile.name)
+        keeper(for: profile).reset()
+    }
+}

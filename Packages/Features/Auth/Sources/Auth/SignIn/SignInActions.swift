@@ -1,0 +1,137 @@
+import AuthSignIn
+import Capabilities
+import HTTPClient
+import JSON
+import KamiwazaKit
+import Registry
+
+/// Signing in, signing out, and who one is.
+struct SignInActions {
+    let services: AuthServices
+
+    init(_ services: AuthServices) {
+        self.services = services
+    }
+
+    var all: [Action] { [login, logout, status, whoami] }
+
+    private var login: Action {
+        Action(
+            "auth.login", "Sign in to a server", .writes,
+            .argument(
+                "server", "A server that is set up, or the address of a new one", as: String?.self,
+                completion: ServerActions.completion),
+            .option("user", "The user name", as: String?.self),
+            .option("provider", "Sign in with a browser and this provider", as: String?.self),
+            .flag("browser", "Sign in with a browser"),
+            .flag("device", "Sign in with a browser on another device"),
+            .flag("remember", "Remember this device with an access token of its own"),
+            .secret("password", "The password") as Parameter<Secret?>,
+            .secret("token", "An access token instead of everything else") as Parameter<Secret?>
+        ) { context, server, user, provider, browser, device, remember, password, token in
+            let profile = try await services.profile(forLogin: server, context)
+            if profile.isReadable {
+                context.notice(
+                    "\(profile.url.server) speaks http without TLS: everybody on the way there can read your password "
+                        + "and token")
+            }
+            let flow = SignInFlow(services: services, profile: profile, context: context)
+            var session: Session
+            if let token {
+                session = try await flow.with(token: token)
+            } else {
+                session = try await choose(
+                    flow, user: user, provider: provider, browser: browser, device: device, password: password)
+                let question = "Remember this device, so that you stay signed in?"
+                let canAsk = context.interaction.canAsk && !remember
+                if remember {
+                    session = try await flow.remembered(session)
+                } else if canAsk,
+                    try await context.interaction.confirm("auth.login.remember", question)
+                {
+                    session = try await flow.remembered(session)
+                }
+            }
+            try await services.keeper(for: profile).adopt(session)
+            if let name = session.userName {
+                try await services.preferences.remember(name, as: Preferences.user, of: profile)
+            }
+            return SignedIn(profile, session)
+        }
+        .details(
+            "On a terminal it asks for what is missing. Elsewhere it takes a user name and a password from --password-stdin, "
+                + "--password-env or --password-fd, or a token from --token-stdin and the like. A token is kept only after "
+                + "the server has taken it."
+        )
+        .example("martlet auth login lab.example", "Sets the server up and asks for the rest")
+        .example("martlet auth login lab --token-stdin < token.txt", "In a script")
+        .example("martlet auth login lab --user ada --remember", "Stay signed in on this machine")
+    }
+
+    private func choose(
+        _ flow: SignInFlow, user: String?, provider: String?, browser: Bool, device: Bool, password: Secret?
+    ) async throws -> Session {
+        guard flow.profile.kind == .kamiwaza else {
+            // A server without accounts takes a key and nothing else.
+            let key = try await flow.context.interaction.secret(
+                "auth.login.token", "Key for \(flow.profile.url.server)")
+            return try await flow.with(token: key)
+        }
+        if device { return try await flow.onAnotherDevice() }
+        if let provider {
+            let known = try await flow.providers()
+            guard let found = known.first(where: { $0.alias == provider || $0.name == provider }) else {
+                throw AuthError.unknownProvider(provider, known: known.map(\.name))
+            }
+            return try await flow.withBrowser(provider: found)
+        }
+        if browser { return try await flow.withBrowser(provider: nil) }
+        if user != nil || password != nil || !flow.context.interaction.canAsk {
+            return try await flow.with(user: user, password: password)
+        }
+        let providers = try await flow.providers()
+        guard !providers.isEmpty else { return try await flow.with(user: nil, password: nil) }
+        let options = ["User name and password"] + providers.map(\.name)
+        let index = try await flow.context.interaction.choice(
+            "auth.login.method", "How do you want to sign in to \(flow.profile.url.server)?", among: options)
+        return index == 0
+            ? try await flow.with(user: nil, password: nil) : try await flow.withBrowser(provider: providers[index - 1])
+    }
+
+    private var logout: Action {
+        Action(
+            "auth.logout", "Sign out of a server, and revoke this machine's token there", .writes,
+            .argument("server", "The server", as: String?.self, completion: ServerActions.completion)
+        ) { context, name in
+            let profile = try services.profiles.chosen(name)
+            try await services.signOut(profile, context)
+            return SignedOut(name: profile.name, server: profile.url.text)
+        }
+        .details("What you did with the server stays in your history.")
+    }
+
+    private var status: Action {
+        Action(
+            "auth.status", "Show where you are signed in", .reads,
+            .argument("server", "Only this server", as: String?.self, completion: ServerActions.completion)
+        ) { context, name in
+            let names = try name.map { [try services.profiles.profile(named: $0).name] } ?? services.profiles.names
+            var rows: [StatusRow] = []
+            for name in names { rows.append(try await services.status(of: try services.profiles.profile(named: name))) }
+            return StatusRows(rows: rows, isAboutOne: name != nil)
+        }
+        .asDefault()
+        .details("No server is asked. With a server's name it ends with 3 when nobody is signed in there.")
+    }
+
+    private var whoami: Action {
+        Action(
+            "auth.whoami", "Ask a server who you are", .reads,
+            .argument("server", "The server", as: String?.self, completion: ServerActions.completion)
+        ) { context, name in
+            let profile = try services.profiles.chosen(name)
+            try await services.requireCredential(profile)
+            return Identity(profile, try await services.api(of: profile).whoAmI())
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import AuthSignIn
+import AuthVault
+import Capabilities
+import HTTPClient
+import Registry
+
+/// Signs requests to vendors of models with their keys, and requests to servers with the sessions of their profiles.
+///
+/// A credential leaves only for the server that it was made for; a request to any other is refused here.
+final class ServerAuthenticator: Authenticator {
+    private let services: AuthServices
+
+    init(services: AuthServices) {
+        self.services = services
+    }
+
+    func sign(_ request: inout RequestHead, for server: ServerID) async throws {
+        let url = try HTTPURL(request.url)
+        if services.profiles.names.contains(server.name) {
+            try await sign(&request, url, as: try services.profiles.profile(named: server.name))
+        } else if let vendor = ModelVendor.named(server.name) {
+            try await sign(&request, url, with: vendor)
+        }
+    }
+
+    private func sign(_ request: inout RequestHead, _ url: HTTPURL, with vendor: ModelVendor) async throws {
+        guard let key = try await services.secrets.secret(named: vendor.name) else { return }
+        let environment = services.surroundings.environment
+        let isFromEnvironment = try await services.layered.source(of: vendor.name).map(\.isEnvironment) ?? false
+        guard vendor.mayGo(to: url, keyIsFromEnvironment: isFromEnvironment, environment: environment) else {
+            let meant =
+                vendor.hosts + (isFromEnvironment ? [vendor.address(environment)?.server].compactMap(\.self) : [])
+            throw AuthError.wrongDestination(credential: vendor.name.text, host: url.server, meant: meant)
+        }
+        vendor.sign(&request, with: key)
+    }
+
+    private func sign(_ request: inout RequestHead, _ url: HTTPURL, as profile: ServerProfile) async throws {
+        if let key = services.environmentKey(for: profile) {
+            guard profile.mayReceive(url) else { throw wrongDestination(profile, url) }
+            request.authorize(with: key)
+            return
+        }
+        let session: Session
+        do {
+            session = try await services.keeper(for: profile).session()
+        } catch let error as SignInError where error.kind == .signedOut {
+            // It may well be a server that asks for nothing.
+            return
+        }
+        guard session.origin == profile.origin, profile.mayReceive(url) else { throw wrongDestination(profile, url) }
+        request.authorize(with: session.accessToken)
+        services.warnOfExpiry(session, profile)
+    }
+
+    func renew(_ refused: RequestHead, for server: ServerID) async throws -> Bool {
+        guard services.profiles.names.contains(server.name), let token = refused.token else { return false }
+        let profile = try services.profiles.profile(named: server.name)
+        guard services.environmentKey(for: profile) == nil else { return false }
+        _ = try await services.keeper(for: profile).session(refusing: token)
+        return true
+    }
+
+    private func wrongDestination(_ profile: ServerProfile, _ url: HTTPURL) -> AuthError {
+        .wrongDestination(credential: profile.name, host: url.server, meant: [profile.url.server])
+    }
+}
+
+extension ServerProfile {
+    /// Whether a credential for this server may go to an address: to the server itself, and to other ports of its host,
+    /// where a platform serves its models, as long as nobody on the way can read along.
+    func mayReceive(_ target: HTTPURL) -> Bool {
+        target.isSameOrigin(as: url) || (target.scheme == .https && target.host == url.host)
+    }
+}
+
+extension SecretSource {
+    fileprivate var isEnvironment: Bool {
+        if case .environment = self { true } else { false }
+    }
+}

@@ -1,0 +1,100 @@
+import AuthSignIn
+import Capabilities
+import KamiwazaKit
+import Registry
+
+/// Personal access tokens, which stand for a person where nobody can sign in.
+struct TokenActions {
+    let services: AuthServices
+
+    init(_ services: AuthServices) {
+        self.services = services
+    }
+
+    var all: [Action] { [list, create, revoke, rotate] }
+
+    private static let server: Parameter<String?> = .option(
+        "server", "The server, when it is not the one in use", as: String?.self, completion: ServerActions.completion)
+
+    private func api(_ server: String?) async throws -> (ServerProfile, KamiwazaAPI) {
+        let profile = try services.profiles.chosen(server)
+        let api = try services.api(of: profile)
+        try await services.requireCredential(profile)
+        return (profile, api)
+    }
+
+    private var list: Action {
+        Action("auth.pat.list", "List your personal access tokens at a server", .reads, Self.server) {
+            context, server in
+            let (profile, api) = try await api(server)
+            let own = try await services.session(of: profile)?.tokenID
+            return try await api.personalTokens().map { TokenRow($0, isOwn: $0.id == own, now: context.host.now()) }
+        }
+        .asDefault()
+    }
+
+    private var create: Action {
+        Action(
+            "auth.pat.create", "Make a personal access token; it is shown only now", .writes,
+            .argument("name", "What it is for", as: String.self),
+            .option("days", "How long it is valid", in: 1...3650, default: 90), Self.server
+        ) { context, name, days, server in
+            let (_, api) = try await api(server)
+            let made = try await api.makePersonalToken(name: name, lifetime: .seconds(days * 86_400))
+            return MadeToken(made)
+        }
+        .example("martlet auth pat create ci --days 30 --json", "For a script; the member 'token' is what it needs")
+    }
+
+    private var revoke: Action {
+        Action(
+            "auth.pat.revoke", "Make a personal access token invalid", .destroys,
+            .argument("id", "Its id, as the list shows it", as: String.self), Self.server
+        ) { context, id, server in
+            let (profile, api) = try await api(server)
+            let isOwn = try await services.session(of: profile)?.tokenID == id
+            try await api.revokePersonalToken(id)
+            if isOwn {
+                try await services.forgetCredentials(of: profile)
+                context.notice("that was this machine's token, so you are signed out of \(profile.name)")
+            }
+            return Nothing()
+        }
+    }
+
+    private var rotate: Action {
+        Action(
+            "auth.pat.rotate", "Replace this machine's access token by a new one", .writes,
+            .argument("server", "The server", as: String?.self, completion: ServerActions.completion)
+        ) { context, server in
+            let (profile, api) = try await api(server)
+            guard let old = try await services.session(of: profile), case .personal(let id, _) = old.kind else {
+                throw AuthError.notOffered(
+                    "anything to rotate: you are signed in without an access token of your own", profile: profile.name)
+            }
+            let flow = SignInFlow(services: services, profile: profile, context: context)
+            let new = try await flow.remembered(old)
+            // Stored before the old one goes, so that a crash in between leaves two tokens and not none.
+            try await services.keeper(for: profile).adopt(new)
+            if let id {
+                do { try await api.revokePersonalToken(id) } catch let error as KamiwazaError
+                    where error.kind == .notFound
+                {
+                    // Somebody has revoked it already.
+                }
+            } else {
+                context.notice(
+                    "the old token names no id, so it was not revoked: find it with 'martlet auth pat list' and revoke it"
+                )
+            }
+            return SignedIn(profile, new)
+        }
+    }
+}
+
+extension Session {
+    /// What a personal access token is revoked by.
+    var tokenID: String? {
+        if case .personal(let id, _) = kind { id } else { nil }
+    }
+}

@@ -1,0 +1,133 @@
+import AuthTrust
+import Capabilities
+import Cryptography
+import HTTPClient
+import HTTPCore
+import Registry
+import Synchronization
+
+/// The certificates that were accepted for single servers.
+struct TrustActions {
+    let services: AuthServices
+
+    init(_ services: AuthServices) {
+        self.services = services
+    }
+
+    var all: [Action] { [list, show, add, remove, verify] }
+
+    private static let host: Parameter<String> = .argument(
+        "host", "A host, host:port or https address", as: String.self)
+
+    private static func server(_ typed: String) throws -> (url: HTTPURL, address: ServerAddress) {
+        let url = try HTTPURL(typed, assuming: .https)
+        guard url.scheme == .https else { throw TrustError.noCertificate(url.server) }
+        return (url, ServerAddress(host: url.host, port: url.port))
+    }
+
+    private var list: Action {
+        Action("auth.trust.list", "List the certificates that were accepted", .reads) { context in
+            try await services.pins.all().map { PinRow($0) }
+        }
+        .asDefault()
+    }
+
+    private var show: Action {
+        Action("auth.trust.show", "Show the certificate that was accepted for a server", .reads, Self.host) {
+            context, host in
+            PinDetail(try await pin(try Self.server(host).address))
+        }
+    }
+
+    private func pin(_ server: ServerAddress) async throws -> Pin {
+        let all = try await services.pins.all()
+        guard let pin = all.first(where: { $0.server == server }) else {
+            throw TrustError.noPin(server, known: all.map(\.server))
+        }
+        return pin
+    }
+
+    private var add: Action {
+        Action(
+            "auth.trust.add", "Trust the certificate that a server shows now", .writes, Self.host,
+            .option("fingerprint", "Only this one: its SHA-256, from whoever runs the server", as: String?.self)
+        ) { context, host, fingerprint in
+            let (url, server) = try Self.server(host)
+            let expected = try fingerprint.map { text in
+                guard let bytes = Fingerprint.bytes(text) else { throw TrustError.malformedFingerprint(text) }
+                return bytes
+            }
+            let certificate = try await services.certificate(of: url)
+            if let expected {
+                guard expected == certificate.fingerprint else {
+                    throw TrustError.otherFingerprint(certificate, expected: expected)
+                }
+                try await services.trust.trust(certificate, how: .fingerprint)
+            } else if certificate.defects.isEmpty {
+                context.notice("this system trusts \(server) already, so there is nothing to accept")
+            } else {
+                try await services.trust.settle(certificate)
+            }
+            return VerifiedServer(certificate, try services.trust.verdict(on: certificate))
+        }
+        .details(
+            "Without a fingerprint the certificate is shown and asked about. Scripts name the fingerprint, and nothing is "
+                + "trusted when the server shows another one."
+        )
+        .example("martlet auth trust add lab.local:8443", "Shows the certificate and asks")
+    }
+
+    private var remove: Action {
+        Action("auth.trust.remove", "Trust a server's certificate no longer", .writes, Self.host) { context, host in
+            let server = try Self.server(host).address
+            let pin = try await pin(server)
+            _ = try await services.pins.remove(server)
+            return PinRow(pin)
+        }
+    }
+
+    private var verify: Action {
+        Action("auth.trust.verify", "Look whether a server's certificate is trusted", .reads, Self.host) {
+            context, host in
+            let certificate = try await services.certificate(of: try Self.server(host).url)
+            return VerifiedServer(certificate, try services.trust.verdict(on: certificate))
+        }
+        .details("Ends with 3 when it is not. The server sees a handshake and no request.")
+    }
+}
+
+extension AuthServices {
+    /// What a server shows. The handshake ends there, so the server sees no request.
+    func certificate(of url: HTTPURL) async throws -> PresentedCertificate {
+        let shown = Shown()
+        var configuration = HTTPClient.Configuration()
+        configuration.trust = TrustDomain(trust)
+        (configuration.trust.settle, configuration.trust.tell, configuration.trust.generation) = (nil, nil, nil)
+        configuration.trust.judge = { certificate in
+            shown.set(certificate)
+            return .refused("it was only looked at")
+        }
+        configuration.proxies = ProxySettings(environment: surroundings.environment)
+        let client = HTTPClient(configuration)
+        var request = HTTPRequest(.head, url)
+        request.retry = .none
+        request.limits.total = .seconds(30)
+        do {
+            _ = try await client.send(request)
+        } catch let error as HTTPError {
+            await client.close()
+            if let certificate = shown.certificate { return certificate }
+            throw error
+        }
+        await client.close()
+        throw TrustError.noCertificate(url.server)
+    }
+
+    private final class Shown: Sendable {
+        private let held = Mutex<PresentedCertificate?>(nil)
+
+        var certificate: PresentedCertificate? { held.withLock { $0 } }
+
+        func set(_ certificate: PresentedCertificate) { held.withLock { $0 = certificate } }
+    }
+}

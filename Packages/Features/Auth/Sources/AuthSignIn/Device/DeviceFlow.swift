@@ -1,0 +1,65 @@
+public import Capabilities
+public import HTTPClient
+import HTTPCore
+
+/// Signing in on another device, for machines without a browser (RFC 8628).
+///
+///     let code = try await flow.begin()
+///     show(code.verificationURI, code.userCode)
+///     let tokens = try await flow.wait(for: code)
+public struct DeviceFlow: Sendable {
+    public var scopes = ["openid", "email", "profile", "offline_access"]
+    public var clock: any Clock<Duration> & Sendable = ContinuousClock()
+    private let address: HTTPURL
+    private let tokens: TokenEndpoint
+    private let client: HTTPClient
+
+    /// Nil where the server does not offer this.
+    public init?(
+        _ configuration: OpenIDConfiguration, clientID: String, client: HTTPClient,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        guard let address = configuration.deviceAuthorizationEndpoint, let token = configuration.tokenEndpoint else {
+            return nil
+        }
+        self.address = address
+        self.client = client
+        tokens = TokenEndpoint(token, clientID: clientID, client: client, now: now)
+    }
+
+    /// Asks for a code to show.
+    public func begin() async throws -> DeviceCode {
+        var fields: FormFields = ["client_id": tokens.clientID]
+        if !scopes.isEmpty { fields.append("scope", scopes.joined(separator: " ")) }
+        let response = try await client.post(fields, to: address)
+        guard response.status.isSuccess else { throw Refusal(response, hiding: []).error("the sign-in") }
+        return try DeviceCode(try response.jsonObject())
+    }
+
+    /// Asks, as often as the server allows, until somebody has signed in with the code, or its time is over.
+    ///
+    /// Throws `SignInError`; cancelling ends it at once.
+    public func wait(for code: DeviceCode) async throws -> TokenAnswer {
+        var fields: FormFields = ["grant_type": "urn:ietf:params:oauth:grant-type:device_code"]
+        code.deviceCode.withText { fields.append("device_code", $0) }
+        var (interval, waited) = (code.interval, Duration.zero)
+        while waited + interval <= code.lifetime {
+            try await clock.sleep(for: interval)
+            waited += interval
+            do {
+                return try await tokens.tokens(fields, hiding: [code.deviceCode], for: "the sign-in")
+            } catch let error as SignInError {
+                switch (error.reason, error.kind) {
+                case ("authorization_pending", _): break
+                // RFC 8628, section 3.5: "the interval MUST be increased by 5 seconds".
+                case ("slow_down", _): interval += .seconds(5)
+                // The same section wants it doubled when the server is not reached.
+                case (_, .unreachable): interval = interval * 2
+                default: throw error
+                }
+            }
+        }
+        throw SignInError(
+            .unanswered, "nobody signed in with the code within \(code.lifetime.words); start the sign-in again")
+    }
+}

@@ -1,0 +1,133 @@
+public import Capabilities
+import Cryptography
+public import HTTPClient
+import HTTPCore
+import HTTPServer
+import Synchronization
+
+/// Waits on a port of this machine for the redirect with which a browser comes back from signing in (RFC 8252).
+///
+///     try await LoopbackReceiver.run(.init(now: now)) { receiver in
+///         await browser.open(address(receiver.redirectURI, receiver.state))
+///         return try await receiver.answer()
+///     }
+///
+/// One redirect counts: the first with the right state. Everything else that comes to the port gets a page and changes
+/// nothing, since every program and every web page of this machine can send something there.
+public final class LoopbackReceiver: Sendable {
+    /// Where the server is to send the browser.
+    public let redirectURI: HTTPURL
+    /// What the server has to send along, so that nobody else's answer is taken for it.
+    public let state: Secret
+    private let configuration: Configuration
+    private let reader: RedirectReader
+    private let outcome = SharedWork<RedirectAnswer>()
+    private let isOver = Mutex(false)
+
+    /// What is waited for.
+    public struct Configuration: Sendable {
+        /// The issuer that was asked; an answer that names another is refused.
+        public var issuer: String?
+        /// Whether the issuer promised to name itself in its answer (RFC 9207).
+        public var needsIssuer = false
+        /// Listens at `::1` instead of `127.0.0.1`.
+        public var usesIPv6 = false
+        /// How long somebody may take to sign in.
+        public var limit: Duration = .seconds(300)
+        public var clock: any Clock<Duration> & Sendable = ContinuousClock()
+        /// The time of day, from which the expiry of tokens in a redirect is counted.
+        public var now: @Sendable () -> Timestamp
+
+        public init(now: @escaping @Sendable () -> Timestamp) {
+            self.now = now
+        }
+    }
+
+    private static let path = "/callback"
+
+    init(_ configuration: Configuration, at address: BoundAddress) throws {
+        self.configuration = configuration
+        redirectURI = try HTTPURL("\(address)\(Self.path)")
+        state = Secret(Base64URL.encode(try Random.bytes(32)))
+        reader = RedirectReader(
+            state: state, issuer: configuration.issuer, needsIssuer: configuration.needsIssuer)
+    }
+
+    /// The address with the state in it, for servers that know no parameter for it and keep an address as it is.
+    public var redirectURIWithState: HTTPURL {
+        get throws { try state.withText { try HTTPURL("\(redirectURI.text)?state=\($0)") } }
+    }
+
+    /// Waits for the redirect. Throws `SignInError` when the server refuses, or when nobody has signed in in time.
+    public func answer() async throws -> RedirectAnswer {
+        try await withThrowingTaskGroup(of: RedirectAnswer.self) { [configuration, outcome] group in
+            group.addTask { try await outcome.value() }
+            group.addTask {
+                try await configuration.clock.sleep(for: configuration.limit)
+                throw SignInError(
+                    .unanswered, "nobody signed in within \(configuration.limit.words); start the sign-in again")
+            }
+            defer { group.cancelAll() }
+            guard let answer = try await group.next() else { throw CancellationError() }
+            return answer
+        }
+    }
+}
+
+// MARK: What comes to the port
+
+extension LoopbackReceiver {
+    func receive(_ request: ServerRequest, query: FormFields?) -> HTTPAnswer {
+        guard isMeant(request), let query else { return Page.stranger.html }
+        // Something looks at the link before the person does: that must not use it up.
+        guard request.method == .get else { return Page.stranger.html }
+        return page(for: reader.judge(query, received: configuration.now()), whenNothing: .fragment).html
+    }
+
+    /// What the page found in the fragment of its address.
+    func receive(_ request: ServerRequest, body: RequestBody) async throws -> HTTPAnswer {
+        let type = request.headers["Content-Type"]?.prefix { $0 != ";" }.trimmingSpaces.lowercased()
+        guard isMeant(request), type == "application/x-www-form-urlencoded",
+            let text = String(validating: try await body.bytes(), as: UTF8.self), let fields = FormFields(parsing: text)
+        else { return Page.stranger.words }
+        return page(for: reader.judge(fields, received: configuration.now()), whenNothing: .stranger).words
+    }
+
+    /// Whether it was sent to this very address. A name that leads to this machine is not enough.
+    private func isMeant(_ request: ServerRequest) -> Bool {
+        request.head.host?.lowercased() == redirectURI.server
+    }
+
+    private func page(for verdict: RedirectReader.Verdict, whenNothing: Page) -> Page {
+        let result: Result<RedirectAnswer, any Error>
+        switch verdict {
+        case .answer(let answer): result = .success(answer)
+        case .refusal(let error): result = .failure(error)
+        case .stranger: return .stranger
+        case .nothing: return whenNothing
+        }
+        let isFirst = isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
+        guard isFirst else { return .over }
+        outcome.finish(result)
+        if case .success = result { return .done }
+        return .declined
+    }
+
+    static func routes(_ find: @escaping @Sendable () -> LoopbackReceiver?) throws(ServerError) -> Routes {
+        try Routes([
+            Route(.get, path, "receiveRedirect", "The end of a sign-in in the browser") {
+                (request: ServerRequest) async throws -> HTTPAnswer in
+                guard let receiver = find() else { throw RequestProblem.unavailable("not ready", retryAfter: 1) }
+                return receiver.receive(request, query: FormFields(parsing: request.head.query ?? ""))
+            },
+            Route(.post, path, "receiveFragment", "What the browser alone can see", .upload("The fragment")) {
+                (request: ServerRequest, body: RequestBody) async throws -> HTTPAnswer in
+                guard let receiver = find() else { throw RequestProblem.unavailable("not ready", retryAfter: 1) }
+                return try await receiver.receive(request, body: body)
+            },
+        ])
+    }
+}

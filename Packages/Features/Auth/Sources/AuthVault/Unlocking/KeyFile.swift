@@ -1,0 +1,63 @@
+import Cryptography
+import FileKit
+import Glibc
+
+/// A file of 32 random bytes that opens a vault without a passphrase, and that only its owner can read.
+enum KeyFile {
+    /// The key, or nil when there is no such file.
+    ///
+    /// The checks are made on the opened file, so that nobody can put another in its place between.
+    static func read(_ path: String) throws -> SecretBytes? {
+        let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard number >= 0 else {
+            if errno == ENOENT { return nil }
+            throw VaultError(.keyFile, "cannot open the key file \(path): \(reason(errno))")
+        }
+        let file = FileDescriptor(owning: number, path: path)
+        var status = stat()
+        guard unsafe fstat(file.rawValue, &status) == 0 else {
+            throw VaultError(.keyFile, "cannot look at the key file \(path): \(reason(errno))")
+        }
+        try check(status, path)
+        var bytes = try file.read(upTo: VaultKey.size + 1)
+        defer { bytes.wipe() }
+        guard bytes.count == VaultKey.size else {
+            throw VaultError(.keyFile, "the key file \(path) has not \(VaultKey.size) bytes; restore it from a backup")
+        }
+        return SecretBytes(copying: bytes.span)
+    }
+
+    /// Makes a new key; it is on the disk when this returns.
+    static func make(_ path: String) throws -> SecretBytes {
+        let key = try Random.secret(VaultKey.size)
+        if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+            try Files.makeDirectories(String(path[..<slash]))
+        }
+        var bytes = key.withBytes { key in key.indices.map { key[$0] } }
+        defer { bytes.wipe() }
+        try Files.writeAtomically(bytes, to: path, mode: 0o600)
+        return key
+    }
+
+    private static func check(_ status: stat, _ path: String) throws(VaultError) {
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw VaultError(.keyFile, "the key file \(path) is not a regular file; put the vault's key file there")
+        }
+        guard status.st_uid == geteuid() else {
+            throw VaultError(
+                .keyFile,
+                "the key file \(path) belongs to user \(status.st_uid), not to you; run 'chown \(geteuid()) \(path)'")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw VaultError(
+                .keyFile,
+                "others may use the key file \(path), so it is refused; run 'chmod 600 \(path)', and if they may have "
+                    + "read it, change the key with 'martlet auth secret passphrase'")
+        }
+    }
+
+    private static func reason(_ number: Int32) -> String {
+        // strerror is safe here: glibc keeps its text in thread-local storage.
+        unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
+    }
+}

@@ -1,0 +1,28 @@
+/// What a person is asked about the vault's passphrase.
+public enum PassphraseQuestion: Sendable, Hashable {
+    /// The passphrase of the vault; `attempt` counts from 1.
+    case unlock(attempt: Int)
+    /// A new passphrase; an empty one means a key file instead.
+    case new
+    /// The new one once more.
+    case again
+
+    /// The id by which a run without a terminal can be given the answer.
+    public var id: String {
+        switch self {
+        case .unlock: "auth.passphrase"
+        case .new: "auth.new-passphrase"
+        case .again: "auth.new-passphrase-again"
+        }
+    }
+
+    /// The question in words.
+    public var prompt: String {
+        switch self {
+        case .unlock(1): "Passphrase for the secrets"
+        case .unlock: "That was not the passphrase; passphrase for the secrets"
+        case .new: "New passphrase for the secrets (empty for a key file instead)"
+        case .again: "The same passphrase again"
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Capabilities
+import CoreTesting
+import Cryptography
+import Testing
+
+@testable import AuthSignIn
+
+@Suite("What is sent and received as letters")
+struct EncodingTests {
+    @Test("a form is read back as it was written, whatever is in it", arguments: [1, 2, 3] as [UInt64])
+    func form(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let letters = Array("aZ09-._~ +&=%?#/\u{E9}\u{1F426}\n\"<")
+        for _ in 0..<300 {
+            var form = FormFields()
+            for _ in 0..<Int.random(in: 1...6, using: &generator) {
+                let word = { (least: Int, generator: inout SeededGenerator) in
+                    String(
+                        (0..<Int.random(in: least...8, using: &generator)).compactMap { _ in
+                            letters.randomElement(using: &generator)
+                        })
+                }
+                form.append(word(1, &generator), word(0, &generator))
+            }
+            let read = try #require(FormFields(parsing: form.text), "seed \(seed)")
+            #expect(read.fields.map(\.name) == form.fields.map(\.name), "seed \(seed)")
+            #expect(read.fields.map(\.value) == form.fields.map(\.value), "seed \(seed)")
+            #expect(form.text.utf8.allSatisfy { $0 > 32 && $0 < 127 }, "seed \(seed)")
+        }
+    }
+
+    @Test("a plus is a space, a name without a sign has no value, and repeated names are noticed")
+    func formDetails() throws {
+        let form = try #require(FormFields(parsing: "a=b+c&d&a=%41"))
+        #expect(form["a"] == "b c")
+        #expect(form.all("d") == [""])
+        #expect(form["d"] == nil)
+        #expect(form.repeated == ["a"])
+    }
+
+    @Test("a malformed form is refused", arguments: ["a=%", "a=%4", "a=%zz", "%ff=1", "a=%C3"])
+    func malformed(text: String) {
+        #expect(FormFields(parsing: text) == nil)
+    }
+
+    @Test("letters for addresses are those of the standard, and no others are read")
+    func base64() {
+        #expect(Base64URL.encode([0xFB, 0xFF, 0xFE]) == "-__-")
+        #expect(Base64URL.encode(Array("fooba".utf8)) == "Zm9vYmE")
+        #expect(Base64URL.decode("-__-") == [0xFB, 0xFF, 0xFE])
+        #expect(Base64URL.decode("Zm9vYmE") == Array("fooba".utf8))
+        #expect(Base64URL.decode("a") == nil)
+        #expect(Base64URL.decode("ab==") == nil)
+        #expect(Base64URL.decode("a+/b") == nil)
+    }
+
+    @Test("the challenge is that of the example in RFC 7636, and a new verifier has the length that it asks for")
+    func pkce() throws {
+        let pkce = PKCE(verifier: Secret("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))
+        #expect(pkce.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
+        let (one, other) = (try PKCE(), try PKCE())
+        #expect((43...128).contains(one.verifier.revealed.utf8.count))
+        #expect(!one.verifier.equals(other.verifier))
+        #expect(!"\(one)".contains(one.verifier.revealed))
+    }
+
+    @Test("a server's words become one line without controls, without secrets, and not too long")
+    func words() throws {
+        let line = ForeignWords.line("no\r\n\u{1B}[31m s3cret\u{301} red", hiding: [Secret("s3cret"), Secret("")])
+        #expect(line == "no \\u{1B}[31m ‹redacted›\u{301} red")
+        #expect(ForeignWords.line(" \n ") == nil)
+        #expect(try #require(ForeignWords.line(String(repeating: "x", count: 5000))).count == 301)
+    }
+}

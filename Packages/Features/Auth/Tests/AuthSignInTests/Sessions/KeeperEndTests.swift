@@ -1,0 +1,168 @@
+import Capabilities
+import Synchronization
+import Testing
+
+@testable import AuthSignIn
+
+@Suite("The end of a session", .timeLimit(.minutes(1)))
+struct KeeperEndTests {
+    private let time = TestTime()
+
+    private func failure(_ body: () async throws -> Session) async throws -> SignInError {
+        try await #require(throws: SignInError.self) { try await body() }
+    }
+
+    @Test("a refused renewal ends the session for everybody who waits, and nobody asks the server again")
+    func refused() async throws {
+        let source = MemorySource(.sample("access-0"))
+        source.state.withLock { $0.failures = [SignInError.refused("no", reason: "invalid_grant")] }
+        let keeper = SessionKeeper(source, now: time.clock)
+        let session = try await keeper.session()
+        source.gate.close()
+        await withTaskGroup(of: SignInError.Kind?.self) { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    do {
+                        _ = try await keeper.session(refusing: session.accessToken)
+                        return nil
+                    } catch {
+                        return (error as? SignInError)?.kind
+                    }
+                }
+            }
+            source.gate.open()
+            for await kind in group { #expect(kind == .signInAgain) }
+        }
+        for _ in 0..<10 {
+            let error = try await failure { try await keeper.session() }
+            #expect(error.kind == .signInAgain && error.exit == .denied && error.code == "auth.sign-in-again")
+        }
+        #expect(source.renewals == 1)
+        #expect(source.stored?.hasEnded == true)
+        let other = SessionKeeper(source, now: time.clock)
+        #expect(try await failure { try await other.session() }.kind == .signInAgain)
+        #expect(source.renewals == 1)
+        await keeper.close()
+        await other.close()
+    }
+
+    @Test("a session that somebody signed in for elsewhere is found after the end of the old one")
+    func afterTheEnd() async throws {
+        var ended = Session.sample("access-0")
+        ended.hasEnded = true
+        let source = MemorySource(ended)
+        let keeper = SessionKeeper(source, now: time.clock)
+        #expect(try await failure { try await keeper.session() }.kind == .signInAgain)
+        source.state.withLock { $0.stored = .sample("fresh") }
+        #expect(try await keeper.session().token == "fresh")
+        await keeper.close()
+    }
+
+    @Test("a renewal that failed on the way keeps the session, and the next request has another try")
+    func unreachable() async throws {
+        let source = MemorySource(.sample("access-0"))
+        source.state.withLock { $0.failures = [SignInError(.unreachable, "no way there")] }
+        let keeper = SessionKeeper(source, now: time.clock)
+        let session = try await keeper.session()
+        let error = try await failure { try await keeper.session(refusing: session.accessToken) }
+        #expect(error.kind == .unreachable && error.exit == .unreachable)
+        #expect(source.stored?.token == "access-0" && source.stored?.hasEnded == false)
+        #expect(try await keeper.session(refusing: session.accessToken).token == "access-2")
+        await keeper.close()
+    }
+
+    @Test("a personal token is never renewed: its 401 means to sign in again")
+    func personal() async throws {
+        let token = Session(
+            accessToken: Secret("pat"), refreshToken: Secret("unused"), expiry: TestTime.start,
+            kind: .personal(id: "1", name: nil), origin: "https://lab.example:443")
+        let source = MemorySource(token)
+        let keeper = SessionKeeper(source, now: time.clock)
+        #expect(try await keeper.session().token == "pat")
+        let error = try await failure { try await keeper.session(refusing: Secret("pat")) }
+        #expect(error.kind == .signInAgain)
+        #expect(source.renewals == 0)
+        source.state.withLock { $0.stored = .sample("fresh") }
+        #expect(try await keeper.session(refusing: Secret("pat")).token == "fresh")
+        await keeper.close()
+    }
+
+    @Test("a session without refresh token lasts until its 401")
+    func withoutRefreshToken() async throws {
+        let source = MemorySource(.sample("access-0", refreshToken: nil))
+        let keeper = SessionKeeper(source, now: time.clock)
+        time.move(by: .seconds(1000))
+        #expect(try await keeper.session().token == "access-0")
+        #expect(try await failure { try await keeper.session(refusing: Secret("access-0")) }.kind == .signInAgain)
+        #expect(source.renewals == 0)
+        await keeper.close()
+    }
+
+    @Test("without a session it says to sign in")
+    func signedOut() async throws {
+        let keeper = SessionKeeper(MemorySource(nil), now: time.clock)
+        let error = try await failure { try await keeper.session() }
+        #expect(error.kind == .signedOut && error.exit == .denied)
+        await keeper.close()
+    }
+
+    @Test("signing out elsewhere is noticed at the next renewal, and nothing is stored")
+    func signedOutMeanwhile() async throws {
+        let source = MemorySource(.sample("access-0"))
+        let keeper = SessionKeeper(source, now: time.clock)
+        let session = try await keeper.session()
+        source.state.withLock { $0.stored = nil }
+        #expect(try await failure { try await keeper.session(refusing: session.accessToken) }.kind == .signedOut)
+        #expect(source.stored == nil && source.renewals == 0)
+        await keeper.close()
+    }
+
+    @Test("tokens that could not be stored are kept and stored later, since the old ones are used up")
+    func storageFails() async throws {
+        let source = MemorySource(.sample("access-0", expiresIn: nil))
+        let keeper = SessionKeeper(source, now: time.clock)
+        let session = try await keeper.session()
+        source.state.withLock { $0.storeFailures = [MemorySource.Broken(), MemorySource.Broken()] }
+        for _ in 0..<2 {
+            await #expect(throws: MemorySource.Broken.self) {
+                try await keeper.session(refusing: session.accessToken)
+            }
+        }
+        #expect(try await keeper.session(refusing: session.accessToken).token == "access-1")
+        #expect(source.stored?.token == "access-1" && source.renewals == 1)
+        await keeper.close()
+    }
+
+    @Test("tokens that could not be stored have a last chance when the keeper closes")
+    func storageFailsUntilClose() async throws {
+        let source = MemorySource(.sample("access-0", expiresIn: nil))
+        let keeper = SessionKeeper(source, now: time.clock)
+        let session = try await keeper.session()
+        source.state.withLock { $0.storeFailures = [MemorySource.Broken()] }
+        await #expect(throws: MemorySource.Broken.self) { try await keeper.session(refusing: session.accessToken) }
+        await keeper.close()
+        #expect(source.stored?.token == "access-1")
+    }
+
+    @Test("tokens that could not be stored do not replace those of a newer sign-in")
+    func storageFailsBeforeSignIn() async throws {
+        let source = MemorySource(.sample("access-0", expiresIn: nil))
+        let keeper = SessionKeeper(source, now: time.clock)
+        let session = try await keeper.session()
+        source.state.withLock { $0.storeFailures = [MemorySource.Broken()] }
+        await #expect(throws: MemorySource.Broken.self) { try await keeper.session(refusing: session.accessToken) }
+        source.state.withLock { $0.stored = .sample("fresh", expiresIn: nil) }
+        await keeper.close()
+        #expect(source.stored?.token == "fresh")
+    }
+
+    @Test("a closed keeper begins nothing")
+    func closed() async throws {
+        let source = MemorySource(.sample("access-0"))
+        let keeper = SessionKeeper(source, now: time.clock)
+        await keeper.close()
+        await keeper.close()
+        #expect(try await failure { try await keeper.session() }.kind == .closed)
+        #expect(source.state.withLock { $0.loads } == 0)
+    }
+}

@@ -1,0 +1,123 @@
+import Capabilities
+import CoreTesting
+import LoopKit
+import Synchronization
+import Testing
+
+@testable import AuthSignIn
+
+/// A source whose server rotates refresh tokens, and whose network and disk fail now and then.
+private final class UnreliableSource: SessionSource {
+    struct State {
+        var stored: Session?
+        var generator: SeededGenerator
+        /// The one refresh token that the server takes.
+        var valid = "refresh-0"
+        var renewals = 0
+        var replays = 0
+    }
+
+    struct Failed: Error {}
+
+    let state: Mutex<State>
+    private let turn = Turn()
+    private let time: TestTime
+    private let diskFails: Bool
+
+    init(seed: UInt64, time: TestTime, diskFails: Bool) {
+        state = Mutex(State(stored: .sample("access-0"), generator: SeededGenerator(seed: seed)))
+        self.time = time
+        self.diskFails = diskFails
+    }
+
+    private func fails(once times: Int) -> Bool {
+        state.withLock { Int.random(in: 0..<times, using: &$0.generator) == 0 }
+    }
+
+    func load() async throws -> Session? {
+        await Task.yield()
+        return state.withLock { $0.stored }
+    }
+
+    func store(_ session: Session) async throws {
+        if diskFails, fails(once: 6) { throw Failed() }
+        state.withLock { $0.stored = session }
+    }
+
+    func exclusively<Result: Sendable>(_ body: @Sendable () async throws -> Result) async throws -> Result {
+        try await turn.take()
+        defer { turn.pass() }
+        return try await body()
+    }
+
+    func renew(_ session: Session) async throws -> Session {
+        await Task.yield()
+        // The request is lost before the server has seen it.
+        if fails(once: 4) { throw Failed() }
+        let now = time.now
+        return try state.withLock { state in
+            guard session.refreshToken?.revealed == state.valid else {
+                state.replays += 1
+                throw SignInError.refused("used already")
+            }
+            state.renewals += 1
+            state.valid = "refresh-\(state.renewals)"
+            var new = session
+            new.accessToken = Secret("access-\(state.renewals)")
+            new.refreshToken = Secret(state.valid)
+            (new.received, new.expiry) = (now, now.advanced(by: .seconds(300)))
+            return new
+        }
+    }
+}
+
+@Suite("Random storms", .timeLimit(.minutes(1)))
+struct KeeperRandomTests {
+    private func attempt(_ keeper: SessionKeeper, refusesFirst: Bool) async {
+        do {
+            let session = try await keeper.session()
+            if refusesFirst { _ = try await keeper.session(refusing: session.accessToken) }
+        } catch {
+            let isExpected = error is UnreliableSource.Failed || error is CancellationError
+            #expect(isExpected, "\(error)")
+        }
+    }
+
+    @Test(
+        "with 401s, cancellations and a bad network burn no refresh token of two keepers and lose none",
+        arguments: 0..<20 as Range<UInt64>)
+    func twoKeepers(seed: UInt64) async throws {
+        try await storm(seed: seed, keepers: 2, diskFails: false)
+    }
+
+    // With two, the other one cannot know of tokens that nobody could store.
+    @Test("on a disk that is full now and then lose nothing either", arguments: 0..<20 as Range<UInt64>)
+    func fullDisk(seed: UInt64) async throws {
+        try await storm(seed: seed, keepers: 1, diskFails: true)
+    }
+
+    private func storm(seed: UInt64, keepers count: Int, diskFails: Bool) async throws {
+        let time = TestTime()
+        let source = UnreliableSource(seed: seed, time: time, diskFails: diskFails)
+        let keepers = (0..<count).map { _ in SessionKeeper(source, now: time.clock) }
+        var generator = SeededGenerator(seed: seed &+ 1000)
+        for _ in 0..<10 {
+            let tasks = (0..<40).map { number in
+                let refusesFirst = Int.random(in: 0..<3, using: &generator) == 0
+                return Task { await attempt(keepers[number % count], refusesFirst: refusesFirst) }
+            }
+            for task in tasks where Bool.random(using: &generator) { task.cancel() }
+            for task in tasks { await task.value }
+            time.move(by: .seconds(Int.random(in: -50...200, using: &generator)))
+        }
+        for keeper in keepers {
+            // Storage may fail at the last chance too, so there is another before it.
+            for _ in 0..<20 { await attempt(keeper, refusesFirst: false) }
+            await keeper.close()
+        }
+        let state = source.state.withLock { ($0.replays, $0.renewals, $0.valid, $0.stored) }
+        #expect(state.0 == 0, "seed \(seed)")
+        #expect(state.1 > 0, "seed \(seed)")
+        #expect(state.3?.refreshToken?.revealed == state.2, "seed \(seed)")
+    }
+}

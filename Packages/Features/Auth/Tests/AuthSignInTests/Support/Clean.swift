@@ -1,0 +1,12 @@
+import Capabilities
+import JSON
+import Testing
+
+/// Fails when one of the secrets stands in anything that an error shows.
+func expectClean(_ error: any Error, of secrets: String..., location: SourceLocation = #_sourceLocation) {
+    var shown = "\(error)\n\(String(reflecting: error))\n\(AnyFailure(error).report.text())\n"
+    dump(error, to: &shown)
+    for secret in secrets {
+        #expect(!shown.contains(secret), "\(shown)", sourceLocation: location)
+    }
+}

@@ -1,0 +1,25 @@
+import FileKit
+import ProcessKit
+import Testing
+
+/// The curl program, in the place of a browser.
+enum Curl {
+    /// What was printed for these arguments.
+    static func run(_ arguments: String...) async throws -> String {
+        try await output(arguments)
+    }
+
+    static func output(_ arguments: [String]) async throws -> String {
+        let command = Command(
+            "curl", ["-sS", "--max-time", "30"] + arguments, environment: .inheriting(Environment.snapshot()))
+        let result = try await Launcher().run(command, timeout: .seconds(40))
+        try #require(result.status == .exited(0), "\(String(decoding: result.errors, as: UTF8.self))")
+        return String(decoding: result.output, as: UTF8.self)
+    }
+
+    /// Opens an address as a browser would, following redirects, and returns heads and page.
+    @discardableResult
+    static func browse(_ url: String) async throws -> String {
+        try await run("-i", "-L", url)
+    }
+}

@@ -1,0 +1,103 @@
+import Capabilities
+import LoopKit
+import Synchronization
+
+@testable import AuthSignIn
+
+/// A session in memory with everything that can go wrong with it.
+final class MemorySource: SessionSource {
+    struct State {
+        var stored: Session?
+        var loads = 0
+        var renewals = 0
+        var stores = 0
+        /// What the next renewals answer in the place of newer tokens.
+        var failures: [any Error] = []
+        /// What the next attempts to store end with.
+        var storeFailures: [any Error] = []
+    }
+
+    struct Broken: Error {}
+
+    let state: Mutex<State>
+    private let turn = Turn()
+    /// Held by a test to stop a renewal in the middle.
+    let gate = Gate()
+    /// Held by a test to stop whoever looks at what is stored.
+    let loading = Gate()
+    /// Held by a test to stop whoever has just given back the lock.
+    let leaving = Gate()
+    private let renewing: @Sendable (Session, Int) -> Session
+
+    init(
+        _ stored: Session?,
+        renewing: @escaping @Sendable (Session, Int) -> Session = { old, number in .sample("access-\(number)", old) }
+    ) {
+        state = Mutex(State(stored: stored))
+        self.renewing = renewing
+    }
+
+    func load() async throws -> Session? {
+        await loading.pass()
+        return state.withLock { state in
+            state.loads += 1
+            return state.stored
+        }
+    }
+
+    func store(_ session: Session) async throws {
+        try state.withLock { state in
+            state.stores += 1
+            if !state.storeFailures.isEmpty { throw state.storeFailures.removeFirst() }
+            state.stored = session
+        }
+    }
+
+    func exclusively<Result: Sendable>(_ body: @Sendable () async throws -> Result) async throws -> Result {
+        try await turn.take()
+        let result: Swift.Result<Result, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        turn.pass()
+        await leaving.pass()
+        return try result.get()
+    }
+
+    func renew(_ session: Session) async throws -> Session {
+        let number = state.withLock { state in
+            state.renewals += 1
+            return state.renewals
+        }
+        await gate.pass()
+        try state.withLock { state in
+            if !state.failures.isEmpty { throw state.failures.removeFirst() }
+        }
+        return renewing(session, number)
+    }
+
+    var renewals: Int { state.withLock { $0.renewals } }
+    var stored: Session? { state.withLock { $0.stored } }
+}
+
+extension Session {
+    /// A session whose token lives for five minutes from the start of the tests' time.
+    static func sample(
+        _ token: String, refreshToken: String? = "refresh-0", expiresIn: Duration? = .seconds(300)
+    ) -> Session {
+        Session(
+            accessToken: Secret(token), refreshToken: refreshToken.map(Secret.init),
+            expiry: expiresIn.map { TestTime.start.advanced(by: $0) }, received: TestTime.start,
+            origin: "https://lab.example:443", userName: "ada")
+    }
+
+    /// What a renewal makes of a session: another token, which lives for an hour more.
+    static func sample(_ token: String, _ old: Session) -> Session {
+        var session = old
+        session.accessToken = Secret(token)
+        session.refreshToken = Secret("refresh-of-\(token)")
+        session.expiry = old.expiry?.advanced(by: .seconds(3600))
+        session.received = old.expiry
+        return session
+    }
+
+    var token: String { accessToken.revealed }
+}

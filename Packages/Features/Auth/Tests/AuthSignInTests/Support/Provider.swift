@@ -1,0 +1,157 @@
+import Capabilities
+import Cryptography
+import HTTPClient
+import HTTPCore
+import HTTPServer
+import JSON
+import Synchronization
+
+@testable import AuthSignIn
+
+/// A small OpenID provider over real HTTP, which checks what it is sent as a good one does, and lies where it is told to.
+final class Provider: Sendable {
+    struct Faults: Sendable {
+        /// Changes what the browser is sent back with.
+        var redirect: @Sendable (inout FormFields) -> Void = { _ in }
+        /// Answers the token endpoint in the place of the provider.
+        var token: (@Sendable (FormFields) -> HTTPAnswer?) = { _ in nil }
+        /// Changes the claims of the identity token.
+        var claims: @Sendable (inout JSONObject) -> Void = { _ in }
+        /// Changes the configuration.
+        var configuration: @Sendable (inout JSONObject) -> Void = { _ in }
+    }
+
+    struct State: Sendable {
+        var origin = ""
+        var next = 0
+        var codes: [String: FormFields] = [:]
+        var refreshTokens: Set<String> = []
+        var tokenRequests: [FormFields] = []
+        /// What the token endpoint says to a device, one after the other; after them it gives tokens.
+        var deviceAnswers: [String] = []
+    }
+
+    let state = Mutex(State())
+    let faults: Faults
+    let time = TestTime()
+
+    private init(_ faults: Faults) {
+        self.faults = faults
+    }
+
+    static func run<Result: Sendable>(
+        _ faults: Faults = Faults(), _ body: (Provider) async throws -> Result
+    ) async throws -> Result {
+        let provider = Provider(faults)
+        return try await withServer(provider.routes) { origin in
+            provider.state.withLock { $0.origin = origin }
+            return try await body(provider)
+        }
+    }
+
+    var origin: String { state.withLock { $0.origin } }
+    var tokenRequests: [FormFields] { state.withLock { $0.tokenRequests } }
+    var base: HTTPURL { get throws { try HTTPURL(origin) } }
+
+    func configuration(_ client: HTTPClient) async throws -> OpenIDConfiguration? {
+        try await OpenIDConfiguration.discover(at: try base, using: client)
+    }
+
+    private var routes: [Route] {
+        [
+            Route(.get, "/.well-known/openid-configuration", "configuration", "How to sign in") {
+                (_: ServerRequest) async throws -> HTTPAnswer in self.describe()
+            },
+            Route(.get, "/authorize", "authorize", "For browsers") {
+                (request: ServerRequest) async throws -> HTTPAnswer in self.authorize(request.head.query ?? "")
+            },
+            Route(.post, "/token", "token", "For programs", .upload("The form")) {
+                (_: ServerRequest, body: RequestBody) async throws -> HTTPAnswer in
+                self.token(String(decoding: try await body.bytes(), as: UTF8.self))
+            },
+            Route(.post, "/device", "device", "For programs without a browser", .upload("The form")) {
+                (_: ServerRequest, body: RequestBody) async throws -> HTTPAnswer in
+                _ = try await body.bytes()
+                return .json([
+                    "device_code": "device-code-7d1f", "user_code": "WDJB-MJHT",
+                    "verification_uri": .string("\(self.origin)/activate"),
+                    "verification_uri_complete": .string("\(self.origin)/activate?code=WDJB-MJHT"), "expires_in": 60,
+                    "interval": 5,
+                ])
+            },
+        ]
+    }
+
+    private func describe() -> HTTPAnswer {
+        let origin = origin
+        var members: JSONObject = [
+            "issuer": .string(origin), "authorization_endpoint": .string("\(origin)/authorize"),
+            "token_endpoint": .string("\(origin)/token"), "device_authorization_endpoint": .string("\(origin)/device"),
+            "response_types_supported": ["code"], "code_challenge_methods_supported": ["plain", "S256"],
+            "authorization_response_iss_parameter_supported": true, "jwks_uri": "https://example.com/unknown",
+        ]
+        faults.configuration(&members)
+        return .json(.object(members))
+    }
+
+    private func authorize(_ query: String) -> HTTPAnswer {
+        guard let asked = FormFields(parsing: query), asked.repeated.isEmpty, asked["response_type"] == "code",
+            asked["code_challenge_method"] == "S256", let redirect = asked["redirect_uri"]
+        else { return .text("malformed", status: .badRequest) }
+        let code = state.withLock { state in
+            state.next += 1
+            state.codes["code-secret-\(state.next)"] = asked
+            return "code-secret-\(state.next)"
+        }
+        var answer: FormFields = ["code": code, "state": asked["state"] ?? "", "iss": origin]
+        faults.redirect(&answer)
+        return .redirect(to: "\(redirect)?\(answer.text)")
+    }
+
+    private func token(_ body: String) -> HTTPAnswer {
+        guard let form = FormFields(parsing: body) else { return .text("malformed", status: .badRequest) }
+        state.withLock { $0.tokenRequests.append(form) }
+        if let answer = faults.token(form) { return answer }
+        switch form["grant_type"] {
+        case "authorization_code":
+            guard let asked = state.withLock({ $0.codes.removeValue(forKey: form["code"] ?? "") }),
+                asked["redirect_uri"] == form["redirect_uri"], asked["client_id"] == form["client_id"],
+                Base64URL.encode(Digest.sha256(Array((form["code_verifier"] ?? "").utf8))) == asked["code_challenge"]
+            else { return refusal("invalid_grant") }
+            return tokens(nonce: asked["nonce"])
+        case "refresh_token":
+            let isKnown = state.withLock { $0.refreshTokens.remove(form["refresh_token"] ?? "") != nil }
+            return isKnown ? tokens(nonce: nil) : refusal("invalid_grant")
+        default:
+            let answer = state.withLock { $0.deviceAnswers.isEmpty ? nil : $0.deviceAnswers.removeFirst() }
+            return answer.map(refusal) ?? tokens(nonce: nil)
+        }
+    }
+
+    private func refusal(_ code: String) -> HTTPAnswer {
+        .json(["error": .string(code)], 400)
+    }
+
+    private func tokens(nonce: String?) -> HTTPAnswer {
+        let number = state.withLock { state in
+            state.next += 1
+            state.refreshTokens.insert("refresh-secret-\(state.next)")
+            return state.next
+        }
+        var claims: JSONObject = [
+            "iss": .string(origin), "aud": "martlet", "sub": "1234", "preferred_username": "ada",
+            "exp": .int(Int(time.now.microseconds / 1_000_000) + 300),
+        ]
+        claims["nonce"] = nonce.map { .string($0) }
+        faults.claims(&claims)
+        return .json([
+            "access_token": .string("access-secret-\(number)"), "token_type": "Bearer", "expires_in": 300,
+            "refresh_token": .string("refresh-secret-\(number)"), "id_token": .string(Self.idToken(claims)),
+        ])
+    }
+
+    static func idToken(_ claims: JSONObject) -> String {
+        let payload = Base64URL.encode(Array(JSON.object(claims).text().utf8))
+        return "\(Base64URL.encode(Array("{\"alg\":\"RS256\"}".utf8))).\(payload).c2lnbmF0dXJl"
+    }
+}

@@ -1,0 +1,115 @@
+import Capabilities
+import FileKit
+import JSON
+import KamiwazaTesting
+import Registry
+import Testing
+
+@Suite("The data of Auth", .timeLimit(.minutes(2)))
+struct DataTests {
+    private func stores(_ desk: OpenDesk) -> [String: any DataStore] {
+        Dictionary(desk.registry.all((any DataStore).self).map { ($0.id, $0) }) { first, _ in first }
+    }
+
+    @Test("is two stores, which are sound when nothing is there yet")
+    func empty() async throws {
+        try await Desk.run { desk in
+            let folder = desk.folder
+            try await desk.open { desk in
+                let stores = stores(desk)
+                #expect(stores.keys.sorted() == ["auth.database", "auth.vault"])
+                for store in stores.values {
+                    #expect(store.location.hasPrefix("\(folder)/data/") && !store.summary.isEmpty)
+                    let problems = try await store.check()
+                    #expect(problems == [])
+                }
+            }
+        }
+    }
+
+    @Test("is looked at by the doctor")
+    func doctor() async throws {
+        func findings(_ desk: Desk) async throws -> [HealthCheck.Finding] {
+            try await desk.open { desk in
+                var found: [HealthCheck.Finding] = []
+                for check in desk.registry.checks where check.id == "auth.vault" {
+                    found.append(await check.look(desk.host))
+                }
+                return found
+            }
+        }
+        try await Desk.run { desk in
+            guard case .ok(let words)? = try await findings(desk).first else { return Issue.record("no vault is an error") }
+            #expect(words.contains("not there yet"))
+            try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret-1"])
+            guard case .ok(let kept)? = try await findings(desk).first else { return Issue.record("a vault is an error") }
+            #expect(kept.contains("key file"))
+            try Files.writeAtomically(Array("no vault".utf8), to: "\(desk.folder)/data/vault")
+            guard case .failure(let found, let mend)? = try await findings(desk).first else {
+                return Issue.record("damage is no error")
+            }
+            #expect(found.contains("vault") && mend.contains("martlet data restore"))
+        }
+    }
+
+    @Test("is saved and restored as it was, and copies hold no secret in the clear")
+    func roundTrip() async throws {
+        try await Lab.signedIn(remember: true) { server, desk in
+            try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret-1"])
+            let folder = desk.folder
+            try await desk.open { desk in
+                for (id, store) in stores(desk) { try await store.backup(to: "\(folder)/\(id).backup") }
+            }
+            let copy = String(decoding: try Files.read("\(folder)/auth.vault.backup", limit: 1 << 20), as: UTF8.self)
+            #expect(!copy.contains("kept-secret") && !copy.contains("eyJ"))
+            #expect(try Files.info("\(folder)/auth.vault.backup").mode & 0o077 == 0)
+            try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret-2"])
+            try await desk.run("auth.logout")
+            try await desk.open { desk in
+                for (id, store) in stores(desk) {
+                    try await store.restore(from: "\(folder)/\(id).backup")
+                    #expect(try await store.check() == [])
+                    _ = try await store.compact()
+                }
+            }
+            #expect(try await desk.run("auth.secret.get", ["name": "openai"]).json == "kept-secret-1")
+            #expect(try await desk.run("auth.status").json[0]?["user"] == "ada")
+        }
+    }
+
+    @Test("that is damaged is told, and is not taken from a copy")
+    func damage() async throws {
+        try await Lab.signedIn { _, desk in
+            let folder = desk.folder
+            try await desk.open { desk in
+                for (id, store) in stores(desk) { try await store.backup(to: "\(folder)/\(id).backup") }
+            }
+            for name in ["auth.vault", "auth.database"] {
+                var bytes = try Files.read("\(folder)/\(name).backup", limit: 1 << 24)
+                bytes = Array(bytes.prefix(bytes.count / 2))
+                try Files.writeAtomically(bytes, to: "\(folder)/\(name).cut")
+            }
+            try await desk.open { desk in
+                for (id, store) in stores(desk) {
+                    await #expect(throws: (any Error).self) { try await store.restore(from: "\(folder)/\(id).cut") }
+                    let problems = try await store.check()
+                    #expect(problems == [])
+                }
+            }
+            #expect(try await desk.run("auth.whoami")["user"] == "ada")
+
+            let vault = "\(folder)/data/vault"
+            var bytes = try Files.read(vault, limit: 1 << 20)
+            bytes[bytes.count - 1] ^= 1
+            try Files.writeAtomically(bytes, to: vault)
+            try await desk.open { desk in
+                _ = try? await desk.secrets.secret(named: "openai")
+                let store = try #require(stores(desk)["auth.vault"])
+                #expect(try await store.check().isEmpty == false)
+            }
+            let failure = await desk.failure("auth.whoami")
+            #expect(failure?.code.hasPrefix("auth.vault.") == true)
+            #expect(try Files.read(vault, limit: 1 << 20) == bytes)
+        }
+    }
+}

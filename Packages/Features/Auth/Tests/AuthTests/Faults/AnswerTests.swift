@@ -1,0 +1,104 @@
+import Capabilities
+import HTTPCore
+import JSON
+import KamiwazaTesting
+import Testing
+
+@Suite("An answer that is none", .timeLimit(.minutes(2)))
+struct AnswerTests {
+    private struct Case: Sendable {
+        let fault: Fault
+        let code: String
+        let exit: ExitCode
+        let words: String
+    }
+
+    private static let detail: JSON = [
+        "detail": [["loc": ["query", "name"], "msg": "is too long", "type": "value_error"]]
+    ]
+
+    private static let cases: [Case] = [
+        Case(
+            fault: .status(.forbidden, ["detail": "Not enough rights"]), code: "kamiwaza.forbidden", exit: .denied,
+            words: "this account has no permission for that at"),
+        Case(fault: .status(.notFound), code: "kamiwaza.not-found", exit: .failed, words: "has nothing at"),
+        Case(
+            fault: .status(.unprocessable, detail), code: "kamiwaza.refused", exit: .failed,
+            words: "query.name: is too long"),
+        Case(fault: .status(.locked), code: "kamiwaza.locked", exit: .denied, words: "the account is locked"),
+        Case(
+            fault: .status(.internalServerError), code: "kamiwaza.server-failed", exit: .failed,
+            words: "something went wrong inside of"),
+        Case(
+            fault: .text("no healthy upstream", status: .serviceUnavailable), code: "kamiwaza.not-ready",
+            exit: .unreachable, words: "no healthy upstream"),
+        Case(fault: .text("fine"), code: "kamiwaza.bad-answer", exit: .failed, words: ""),
+        Case(fault: .webPage(), code: "kamiwaza.bad-answer", exit: .failed, words: ""),
+        Case(
+            fault: .webPage(status: .internalServerError), code: "kamiwaza.server-failed", exit: .failed,
+            words: "something went wrong inside of"),
+        Case(
+            fault: .json(bytes: Array("{\"username\": ".utf8)), code: "kamiwaza.bad-answer", exit: .failed, words: ""),
+        Case(
+            fault: .redirect(to: "https://elsewhere.invalid/"), code: "kamiwaza.redirected", exit: .failed,
+            words: "sends requests on to https://elsewhere.invalid"),
+    ]
+
+    @Test("is told in plain words with a code and an exit code")
+    func table() async throws {
+        try await Lab.signedIn { server, desk in
+            for one in Self.cases {
+                server.fail("/api/auth/users/me", with: one.fault)
+                let failure = await desk.failure("auth.whoami")
+                #expect(failure?.code == one.code && failure?.exit == one.exit, "\(failure?.report.text() ?? "")")
+                #expect(failure?.message.contains(one.words) == true, "\(failure?.message ?? "")")
+                #expect(failure?.message.contains("<html") == false && failure?.message.hasSuffix(".") == false)
+            }
+            server.heal("/api/auth/users/me")
+            let me = try await desk.run("auth.whoami")
+            #expect(me["user"] == "ada")
+            #expect(server.count(.post, "/api/auth/refresh") == 0)
+        }
+    }
+
+    @Test("that comes late is waited for")
+    func slow() async throws {
+        try await Lab.signedIn { server, desk in
+            server.fail("/api/auth/users/me", with: .held)
+            let waiting = desk
+            async let me = waiting.run("auth.whoami")
+            try await server.until { $0.contains { $0.path == "/api/auth/users/me" } }
+            server.heal("/api/auth/users/me")
+            #expect(try await me["user"] == "ada")
+        }
+    }
+
+    @Test("that never comes does not keep a command that is cancelled")
+    func cancelled() async throws {
+        try await Lab.signedIn { server, desk in
+            server.fail("/api/auth/users/me", with: .held)
+            let waiting = desk
+            let me = Task { try await waiting.run("auth.whoami") }
+            try await server.until { $0.contains { $0.path == "/api/auth/users/me" } }
+            me.cancel()
+            let result = await me.result
+            #expect { _ = try result.get() } throws: { AnyFailure($0).code == "cancelled" }
+            server.heal("/api/auth/users/me")
+        }
+    }
+
+    @Test("to a sign-in keeps nothing", arguments: ["/api/auth/token", "/api/auth/pats"])
+    func signIn(path: String) async throws {
+        try await Lab.run { server, desk in
+            for one in Self.cases {
+                server.fail(path, with: one.fault)
+                let failure = await desk.failure(
+                    "auth.login", ["user": "ada", "password": .string(Lab.password), "remember": true])
+                #expect(failure?.code.hasPrefix("kamiwaza.") == true, "\(failure?.report.text() ?? "")")
+                #expect(failure?.report.text().contains(Lab.password) == false)
+            }
+            let kept = try await desk.session()
+            #expect(kept == nil)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Capabilities
+import HTTPClient
+import HTTPCore
+import JSON
+import KamiwazaTesting
+import Testing
+
+@testable import Auth
+
+@Suite("A token that is over", .timeLimit(.minutes(2)))
+struct RenewalTests {
+    /// Sends as many requests at once, each signed, and gives what came of each.
+    private func send(_ count: Int, _ desk: OpenDesk, _ url: String) async throws -> [Result<Int, any Error>] {
+        let client = HTTPClient()
+        let signer = RequestSigner(try desk.authenticator, for: ServerID("lab"))
+        let request = HTTPRequest(.get, try HTTPURL(url))
+        let results = await withTaskGroup(of: Result<Int, any Error>.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    do { return .success(try await client.send(request, signedBy: signer).status.code) } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        await client.close()
+        return results
+    }
+
+    @Test("in the middle of ten requests is renewed exactly once, and all ten succeed", arguments: [true, false])
+    func storm(isKnownHere: Bool) async throws {
+        // The server's time goes on alone where nobody here can know that the token is over.
+        let serverTime = MovableTime()
+        try await Lab.signedIn({ if !isKnownHere { $0.now = serverTime.read } }) { server, desk in
+            try await desk.open { open in
+                let path = "/api/serving/deployments"
+                #expect(try await send(1, open, server.origin + path).map { try $0.get() } == [200])
+                desk.time.advance(by: .seconds(isKnownHere ? 600 : 0))
+                serverTime.advance(by: .seconds(600))
+                server.forgetRequests()
+                server.fail("/api/auth/refresh", with: .held)
+                async let answers = send(10, open, server.origin + path)
+                try await server.until { seen in
+                    seen.contains { $0.path == "/api/auth/refresh" }
+                        && (isKnownHere || seen.count { $0.credential == .spent } == 10)
+                }
+                server.heal("/api/auth/refresh")
+                let codes = try await answers.map { try $0.get() }
+                #expect(codes == Array(repeating: 200, count: 10))
+                #expect(server.count(.post, "/api/auth/refresh") == 1)
+                #expect(server.count(.get, path) == (isKnownHere ? 10 : 20))
+            }
+            // What the renewal brought is kept for the next command.
+            server.forgetRequests()
+            #expect(try await desk.run("auth.whoami")["user"] == "ada")
+            #expect(server.lines == ["GET /api/auth/users/me"])
+        }
+    }
+
+    @Test("is renewed shortly before its end, so that no request is refused")
+    func margin() async throws {
+        try await Lab.signedIn { server, desk in
+            desk.time.advance(by: .seconds(269))
+            _ = try await desk.run("auth.whoami")
+            #expect(server.count(.post, "/api/auth/refresh") == 0)
+            desk.time.advance(by: .seconds(2))
+            _ = try await desk.run("auth.whoami")
+            #expect(server.count(.post, "/api/auth/refresh") == 1)
+            #expect(!server.requests.contains { $0.credential == .spent })
+        }
+    }
+
+    @Test("and cannot be renewed says so to all who wait, and is not tried again")
+    func ended() async throws {
+        try await Lab.signedIn { server, desk in
+            desk.time.advance(by: .seconds(3600))
+            try await desk.open { open in
+                let results = try await send(10, open, "\(server.api)/serving/deployments")
+                for result in results {
+                    #expect { _ = try result.get() } throws: { error in
+                        AnyFailure(error).code == "auth.sign-in-again" && AnyFailure(error).exit == .denied
+                    }
+                }
+            }
+            #expect(server.count(.post, "/api/auth/refresh") == 1)
+            #expect(server.requests.allSatisfy { $0.path == "/api/auth/refresh" })
+            let again = await desk.failure("auth.whoami")
+            #expect(again?.code == "auth.sign-in-again" && again?.message.contains("sign in again") == true)
+            #expect(server.count(.post, "/api/auth/refresh") == 1)
+            #expect(try await desk.run("auth.status", ["server": "lab"]).json[0]?["state"] == "expired")
+            try await desk.signIn()
+            #expect(try await desk.run("auth.whoami")["user"] == "ada")
+        }
+    }
+
+    @Test("stays renewable when the server is only ill", arguments: [500, 503, 429])
+    func ill(status: Int) async throws {
+        try await Lab.signedIn { server, desk in
+            desk.time.advance(by: .seconds(400))
+            server.fail("/api/auth/refresh", with: .status(HTTPStatus(status)))
+            let failure = await desk.failure("auth.whoami")
+            #expect(failure?.code.hasPrefix("kamiwaza.") == true && failure?.exit != .denied, "\(failure?.code ?? "")")
+            #expect(server.count(.post, "/api/auth/refresh") == 1)
+            server.heal("/api/auth/refresh")
+            let me = try await desk.run("auth.whoami")
+            #expect(me["user"] == "ada")
+        }
+    }
+
+    @Test("of a personal kind is not renewed: its 401 means to sign in again")
+    func personal() async throws {
+        try await Lab.signedIn(remember: true) { server, desk in
+            server.revokePersonalTokens()
+            let failure = await desk.failure("auth.whoami")
+            #expect(failure?.code == "auth.sign-in-again" && failure?.exit == .denied)
+            #expect(server.lines == ["GET /api/auth/users/me"])
+        }
+    }
+
+    @Test("is told from a server that refuses every token: one renewal, and no circle")
+    func circle() async throws {
+        try await Lab.signedIn { server, desk in
+            server.fail("/api/auth/users/me", with: .status(.unauthorized))
+            let failure = await desk.failure("auth.whoami")
+            #expect(failure?.code == "kamiwaza.sign-in-again" && failure?.exit == .denied)
+            #expect(
+                server.lines == ["GET /api/auth/users/me", "POST /api/auth/refresh", "GET /api/auth/users/me"])
+        }
+    }
+}

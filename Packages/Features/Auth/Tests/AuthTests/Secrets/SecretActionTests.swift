@@ -1,0 +1,136 @@
+import Capabilities
+import FileKit
+import JSON
+import KamiwazaTesting
+import Testing
+
+@Suite("Secrets by command", .timeLimit(.minutes(2)))
+struct SecretActionTests {
+    @Test("are kept, shown, listed without themselves, and forgotten")
+    func life() async throws {
+        try await Desk.run { desk in
+            #expect(try await desk.run("auth.secret.list").json == [])
+            let first = try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret-1"])
+            #expect(first.said.contains("open with the key file"))
+            let second = try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret-2"])
+            #expect(second.notices.isEmpty)
+            #expect(try await desk.run("auth.secret.get", ["name": "openai"]).json == "kept-secret-2")
+            let list = try await desk.run("auth.secret.list")
+            #expect(list.json[0]?["name"] == "openai" && list.json[0]?["source"] == "vault")
+            #expect(list.json.array?.count == 1 && !list.json.text().contains("kept-secret"))
+            #expect(await desk.failure("auth.secret.remove", ["name": "openai"])?.exit == .unanswered)
+            try await desk.run("auth.secret.remove", ["name": "openai"], isAgreed: true)
+            for action in ["auth.secret.get", "auth.secret.remove"] {
+                let failure = await desk.failure(action, ["name": "openai"], isAgreed: true)
+                #expect(failure?.code == "auth.secret-unknown" && failure?.exit == .failed)
+            }
+            let vault = String(decoding: try Files.read("\(desk.folder)/data/vault", limit: 1 << 20), as: UTF8.self)
+            #expect(!vault.contains("kept-secret"))
+        }
+    }
+
+    @Test("have names with rules, and values with limits")
+    func rules() async throws {
+        try await Desk.run { desk in
+            for (name, value) in [("", "x"), ("A", "x"), ("../x", "x"), ("a b", "x"), ("x", "")] {
+                let failure = await desk.failure(
+                    "auth.secret.set", ["name": .string(name), "value": .string(value)])
+                #expect(failure?.exit == .usage, "'\(name)': \(failure?.message ?? "")")
+            }
+            #expect(try await desk.run("auth.secret.list").json == [])
+            let near = try await desk.run("auth.secret.set", ["name": "anthropic", "value": "kept-secret"])
+            #expect(near.exit == .done)
+            let failure = await desk.failure("auth.secret.get", ["name": "antropic"])
+            #expect(failure?.message.contains("did you mean 'anthropic'?") == true)
+        }
+    }
+
+    @Test("of the environment come first, are never written, and are told from those that are kept")
+    func environment() async throws {
+        try await Desk.run { desk in
+            try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret"])
+            desk.environment["OPENAI_API_KEY"] = "from-environment"
+            desk.environment["GROQ_API_KEY"] = "groq-environment"
+            #expect(try await desk.run("auth.secret.get", ["name": "openai"]).json == "from-environment")
+            let rows = try await desk.run("auth.secret.list").json.array ?? []
+            #expect(rows.map { $0["name"] } == ["groq", "openai"])
+            #expect(rows.map { $0["source"] } == ["environment", "environment"])
+            #expect(rows.map { $0["hides_kept"] } == [false, true])
+
+            let stored = try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-anew"])
+            #expect(stored.said.contains("OPENAI_API_KEY"))
+            let groq = await desk.failure("auth.secret.remove", ["name": "groq"], isAgreed: true)
+            #expect(groq?.code == "auth.secret-unknown")
+            let removed = try await desk.run("auth.secret.remove", ["name": "openai"], isAgreed: true)
+            #expect(removed.said.contains("OPENAI_API_KEY"))
+            #expect(try await desk.run("auth.secret.get", ["name": "openai"]).json == "from-environment")
+            desk.environment = [:]
+            #expect(try await desk.run("auth.secret.list").json == [])
+        }
+    }
+
+    @Test("are imported all or none, and a problem names a line and no value")
+    func importing() async throws {
+        try await Desk.run { desk in
+            _ = try desk.write("# mine\nOPENAI_API_KEY=sk-one\nexport lab.token='two words'\n", to: "good.env")
+            let done = try await desk.run("auth.secret.import", ["file": "good.env"])
+            #expect(done.json.array?.compactMap { $0["name"]?.string } == ["openai", "lab.token"])
+            #expect(try await desk.run("auth.secret.get", ["name": "lab.token"]).json == "two words")
+            _ = try desk.write(#"{"third": "three", "openai": "sk-four"}"#, to: "more.json")
+            try await desk.run("auth.secret.import", ["file": .string("\(desk.folder)/more.json")])
+            #expect(try await desk.run("auth.secret.get", ["name": "openai"]).json == "sk-four")
+            _ = try desk.write("fifth=five\nsixth\nhidden-value=\n", to: "bad.env")
+            let bad = await desk.failure("auth.secret.import", ["file": "bad.env"])
+            #expect(bad?.code == "auth.import" && bad?.exit == .usage)
+            #expect(bad?.message.contains("bad.env:2:") == true && bad?.message.contains("nothing was imported") == true)
+            #expect(bad?.message.contains("five") == false)
+            #expect(await desk.failure("auth.secret.get", ["name": "fifth"])?.code == "auth.secret-unknown")
+            let absent = await desk.failure("auth.secret.import", ["file": "absent.env"])
+            #expect(absent?.message.contains("absent.env") == true)
+        }
+    }
+
+    @Test("are protected by a passphrase from then on, until there is none")
+    func passphrase() async throws {
+        try await Desk.run { desk in
+            desk.overrides = "{auth: {'keep-unlocked': '0s'}}"
+            try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret"])
+            try await desk.run("auth.secret.passphrase", ["new": "correct horse battery"])
+            let nobody = await desk.failure("auth.secret.get", ["name": "openai"])
+            #expect(nobody?.exit == .unanswered && nobody?.code == "auth.vault.unanswered")
+            desk.environment["MARTLET_PASSPHRASE"] = "wrong horse battery"
+            let wrong = await desk.failure("auth.secret.get", ["name": "openai"])
+            #expect(wrong?.exit == .denied && wrong?.code == "auth.vault.wrong-passphrase")
+            #expect(wrong?.report.text().contains("horse") == false)
+            desk.environment["MARTLET_PASSPHRASE"] = "correct horse battery"
+            #expect(try await desk.run("auth.secret.get", ["name": "openai"]).json == "kept-secret")
+
+            desk.environment = [:]
+            let ada = Person(["auth.passphrase": ["first try", "correct horse battery"]])
+            desk.person = ada
+            #expect(try await desk.run("auth.secret.get", ["name": "openai"]).json == "kept-secret")
+            #expect(ada.asked == ["auth.passphrase", "auth.passphrase"])
+            desk.person = Person([
+                "auth.passphrase": ["correct horse battery"], "auth.new-passphrase": ["another battery"],
+                "auth.new-passphrase-again": ["another battery"],
+            ])
+            try await desk.run("auth.secret.passphrase")
+            desk.person = Person(["auth.passphrase": ["another battery"]])
+            try await desk.run("auth.secret.passphrase", ["none": true])
+            desk.person = HeadlessInteraction()
+            #expect(try await desk.run("auth.secret.get", ["name": "openai"]).json == "kept-secret")
+            #expect(try await desk.run("auth.secret.lock").exit == .done)
+        }
+    }
+
+    @Test("that the environment has need no passphrase")
+    func noUnlock() async throws {
+        try await Desk.run { desk in
+            desk.overrides = "{auth: {'keep-unlocked': '0s'}}"
+            desk.environment = ["MARTLET_PASSPHRASE": "correct horse battery"]
+            try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret"])
+            desk.environment = ["OPENAI_API_KEY": "from-environment"]
+            #expect(try await desk.run("auth.secret.get", ["name": "openai"]).json == "from-environment")
+        }
+    }
+}

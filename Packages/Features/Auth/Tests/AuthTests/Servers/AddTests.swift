@@ -1,0 +1,126 @@
+import Capabilities
+import Cryptography
+import HTTPCore
+import HTTPServer
+import HTTPTesting
+import JSON
+import KamiwazaTesting
+import Testing
+
+@Suite("Setting a server up", .timeLimit(.minutes(2)))
+struct AddTests {
+    @Test("finds a platform, whether its web page or its API was named", arguments: ["", "/", "/api", "/api/"])
+    func platform(path: String) async throws {
+        try await KamiwazaServer.run { server in
+            try await Desk.run { desk in
+                let done = try await desk.run(
+                    "auth.server.add", ["name": "lab", "address": .string(server.origin + path)])
+                #expect(done["server"]?.string == server.api && done["kind"] == "kamiwaza" && done["in_use"] == true)
+                let settings = try desk.kept()
+                #expect(settings["profiles"]?["lab"]?["server"]?.string == server.api)
+                #expect(settings["profiles"]?["lab"]?["auth"]?["kind"] == "kamiwaza")
+                #expect(settings["profile"] == "lab")
+                #expect(server.requests.allSatisfy { $0.method == .get && $0.credential == .none })
+                #expect(server.requests.allSatisfy { $0.path.hasSuffix("/auth/health") })
+            }
+        }
+    }
+
+    @Test("finds a gateway, and takes another server only by its kind")
+    func kinds() async throws {
+        try await SmallServer.run(SmallServer.gateway) { gateway in
+            try await Desk.run { desk in
+                let found = try await desk.run(
+                    "auth.server.add", ["name": "gate", "address": .string(gateway.origin)])
+                #expect(found["kind"] == "gateway" && found["server"]?.string == "\(gateway.origin)/")
+            }
+        }
+        try await SmallServer.run(["/v1/models": .json(["data": []] as JSON)]) { models in
+            try await Desk.run { desk in
+                let address: JSONObject = ["name": "local", "address": .string("\(models.origin)/v1")]
+                let refused = await desk.failure("auth.server.add", address)
+                #expect(refused?.code == "auth.server-kind" && refused?.exit == .unreachable)
+                #expect(refused?.message.contains("check the address, or say '--kind openai'") == true)
+                #expect(try desk.kept() == [:])
+                var named = address
+                named["kind"] = "openai"
+                let found = try await desk.run("auth.server.add", named)
+                #expect(found["kind"] == "openai" && found["server"]?.string == "\(models.origin)/v1")
+            }
+        }
+    }
+
+    @Test("keeps no address at which nobody answers, or something else does, and says what to check")
+    func unusable() async throws {
+        try await SmallServer.run(["/": .text("welcome"), "/health": .text("fine")]) { page in
+            try await Desk.run { desk in
+                for (address, code, exit, words) in [
+                    (page.origin, "auth.server-kind", ExitCode.unreachable, "check the address"),
+                    ("http://127.0.0.1:1", "kamiwaza.unreachable", .unreachable, "the server could not be reached"),
+                    ("http://nowhere.invalid", "kamiwaza.unreachable", .unreachable, "could not be reached"),
+                    // https is meant where no scheme is given, and never becomes http.
+                    (
+                        String(page.origin.dropFirst("http://".count)), "kamiwaza.unreachable", .unreachable,
+                        "could not be reached"
+                    ),
+                    ("", "kamiwaza.invalid-address", .usage, "no address was given"),
+                    ("ftp://lab.example", "kamiwaza.invalid-address", .usage, "ftp"),
+                    ("http://", "kamiwaza.invalid-address", .usage, ""),
+                    ("https://ada:secret-word@lab.example", "kamiwaza.invalid-address", .usage, ""),
+                ] {
+                    let failure = await desk.failure("auth.server.add", ["name": "x", "address": .string(address)])
+                    #expect(failure?.code == code && failure?.exit == exit, "\(address): \(failure?.message ?? "")")
+                    #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
+                    #expect(failure?.report.text().contains("secret-word") == false)
+                }
+                let kept = try desk.kept()
+                #expect(kept == [:])
+            }
+        }
+    }
+
+    @Test("takes only names that can be keys", arguments: ["", "Lab", "-lab", "a b", "a.b", "lab/../x", "ä", "'", "\u{1B}"])
+    func names(name: String) async throws {
+        try await KamiwazaServer.run { server in
+            try await Desk.run { desk in
+                let failure = await desk.failure(
+                    "auth.server.add", ["name": .string(name), "address": .string(server.origin)])
+                #expect(failure?.code == "auth.profile-name" && failure?.exit == .usage)
+                #expect(failure?.message.contains("\u{1B}") == false)
+                #expect(server.requests.isEmpty)
+                let kept = try desk.kept()
+                #expect(kept == [:])
+            }
+        }
+    }
+
+    @Test("asks about a certificate that nobody vouches for, and refuses it where nobody can be asked")
+    func certificate() async throws {
+        var setup = KamiwazaSetup()
+        setup.tls = try TLSServerContext(identity: TestCertificates.shared().selfSigned)
+        try await KamiwazaServer.run(setup) { server in
+            try await Desk.run { desk in
+                let add: JSONObject = ["name": "lab", "address": .string(server.origin)]
+                let refused = await desk.failure("auth.server.add", add)
+                #expect(refused?.code == "auth.certificate-unknown" && refused?.exit == .denied)
+                #expect(refused?.message.contains("martlet auth trust add 127.0.0.1:") == true)
+                #expect(server.requests.isEmpty)
+
+                let no = Person(["auth.trust": [false]])
+                desk.person = no
+                let declined = await desk.failure("auth.server.add", add)
+                #expect(declined?.code == "auth.certificate-unknown" && declined?.exit == .denied)
+                #expect(no.asked == ["auth.trust"] && server.requests.isEmpty)
+
+                let yes = Person(["auth.trust": [true]])
+                desk.person = yes
+                let added = try await desk.run("auth.server.add", add)
+                #expect(added["server"]?.string == server.api)
+                #expect(yes.asked == ["auth.trust"])
+                desk.person = HeadlessInteraction()
+                let health = try await desk.run("auth.server.check")
+                #expect(health.exit == .done)
+            }
+        }
+    }
+}

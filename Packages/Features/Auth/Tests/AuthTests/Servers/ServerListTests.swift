@@ -1,0 +1,139 @@
+import Capabilities
+import HTTPCore
+import HTTPServer
+import JSON
+import KamiwazaTesting
+import Testing
+
+@Suite("Servers that are set up", .timeLimit(.minutes(2)))
+struct ServerListTests {
+    @Test("are listed, chosen and forgotten")
+    func life() async throws {
+        try await KamiwazaServer.run { first in
+            try await KamiwazaServer.run { second in
+                try await Desk.run { desk in
+                    try await desk.run("auth.server.add", ["name": "one", "address": .string(first.origin)])
+                    let added = try await desk.run(
+                        "auth.server.add", ["name": "two", "address": .string(second.origin)])
+                    #expect(added["in_use"] == false)
+                    func inUse() async throws -> [String] {
+                        let rows = try await desk.run("auth.server.list").json.array ?? []
+                        #expect(rows.compactMap { $0["name"]?.string } == ["one", "two"])
+                        return rows.filter { $0["in_use"] == true }.compactMap { $0["name"]?.string }
+                    }
+                    #expect(try await inUse() == ["one"])
+                    try await desk.run("auth.server.use", ["name": "two"])
+                    #expect(try await inUse() == ["two"])
+                    try await desk.run(
+                        "auth.server.add", ["name": "one", "address": .string(first.origin), "use": true])
+                    #expect(try await inUse() == ["one"])
+
+                    let unagreed = await desk.failure("auth.server.remove", ["name": "one"])
+                    #expect(unagreed?.exit == .unanswered && unagreed?.code == "interaction.unanswered")
+                    try await desk.run("auth.server.remove", ["name": "one"], isAgreed: true)
+                    #expect(try desk.kept()["profile"] == nil)
+                    #expect(try desk.kept()["profiles"]?["one"] == nil)
+                    // The only one left is meant without being chosen.
+                    #expect(try await desk.run("auth.server.check")["name"] == "two")
+                }
+            }
+        }
+    }
+
+    @Test("that are not there are named with what is near", arguments: ["auth.server.use", "auth.server.remove"])
+    func unknown(action: String) async throws {
+        try await Lab.run { _, desk in
+            let failure = await desk.failure(action, ["name": "lba"], isAgreed: true)
+            #expect(failure?.code == "auth.profile-unknown" && failure?.exit == .usage)
+            #expect(failure?.message.contains("did you mean 'lab'?") == true)
+        }
+    }
+
+    @Test("have to be named when there are several and none is in use, and set up when there are none")
+    func ambiguous() async throws {
+        try await Desk.run { desk in
+            let none = await desk.failure("auth.server.check")
+            #expect(none?.code == "auth.no-server" && none?.exit == .usage)
+            #expect(none?.message.contains("martlet auth server add") == true)
+            desk.overrides = "{profiles: {a: {server: 'https://a.example'}, b: {server: 'https://b.example'}}}"
+            let several = await desk.failure("auth.whoami")
+            #expect(several?.code == "auth.profile-ambiguous" && several?.exit == .usage)
+            #expect(several?.message.contains("name one of a, b") == true)
+            desk.overrides = "{profiles: {a: {server: 'ftp://a.example'}}}"
+            let bad = await desk.failure("auth.whoami")
+            #expect(bad?.code == "auth.server-address" && bad?.exit == .usage)
+        }
+    }
+
+    @Test("with an address that is none are mended as it is said")
+    func mended() async throws {
+        try await KamiwazaServer.run { server in
+            try await Desk.run { desk in
+                try desk.keep("{profiles: {lab: {server: 'ftp://lab.example'}}}")
+                let bad = await desk.failure("auth.whoami", ["server": "lab"])
+                #expect(bad?.message.contains("mend it with martlet auth server add") == true)
+                try await desk.run("auth.server.add", ["name": "lab", "address": .string(server.origin)])
+                #expect(try await desk.run("auth.server.check")["state"] == "ok")
+            }
+        }
+    }
+
+    @Test("lose their credentials when they become other servers, and only then")
+    func changed() async throws {
+        try await Lab.signedIn { server, desk in
+            try await KamiwazaServer.run { other in
+                let same = try await desk.run("auth.server.add", ["name": "lab", "address": .string(server.api)])
+                #expect(same.notices.isEmpty)
+                #expect(try await desk.session() != nil)
+                let failed = await desk.failure("auth.server.add", ["name": "lab", "address": "http://127.0.0.1:1"])
+                #expect(failed?.exit == .unreachable)
+                #expect(try await desk.session() != nil)
+
+                let moved = try await desk.run("auth.server.add", ["name": "lab", "address": .string(other.origin)])
+                #expect(moved.said.contains("was another server before, so its credentials were removed"))
+                #expect(try await desk.session() == nil)
+                #expect(try await desk.run("auth.status", ["server": "lab"])["0"] == nil)
+                let status = try await desk.run("auth.status")
+                #expect(status.json[0]?["state"] == "signed-out")
+                #expect(other.requests.allSatisfy { $0.credential == .none })
+            }
+        }
+    }
+
+    @Test("do not get the credentials of another when only the settings were changed")
+    func changedByHand() async throws {
+        try await Lab.signedIn { server, desk in
+            try await KamiwazaServer.run { other in
+                desk.overrides = "{profiles: {lab: {server: '\(other.api)'}}}"
+                let failure = await desk.failure("auth.whoami")
+                #expect(failure?.code == "auth.no-token" && failure?.exit == .denied)
+                #expect(other.requests.isEmpty && server.requests.isEmpty)
+            }
+        }
+    }
+
+    @Test("say how they are")
+    func check() async throws {
+        try await Lab.run { server, desk in
+            let well = try await desk.run("auth.server.check", ["name": "lab"])
+            #expect(well["state"] == "ok" && well.exit == .done && well["latency"] != nil)
+            server.fail("/api/auth/health", with: .status(.ok, ["status": "degraded\u{1B}[31m"]))
+            let ill = try await desk.run("auth.server.check")
+            #expect(ill.exit == .failed)
+            #expect(ill["state"]?.string?.hasPrefix("degraded") == true)
+            #expect(ill["state"]?.string?.contains("\u{1B}") == false)
+            server.fail("/api/auth/health", with: .status(.internalServerError))
+            let failed = await desk.failure("auth.server.check")
+            #expect(failed?.code == "kamiwaza.server-failed" && failed?.exit == .failed)
+            server.fail("/api/auth/health", with: .webPage())
+            #expect(await desk.failure("auth.server.check")?.code == "kamiwaza.bad-answer")
+        }
+        try await SmallServer.run(SmallServer.gateway) { gateway in
+            try await Desk.run { desk in
+                try await desk.run("auth.server.add", ["name": "gate", "address": .string(gateway.origin)])
+                let health = try await desk.run("auth.server.check")
+                #expect(health["version"] == "1.4.2" && health["active_sessions"] == 3 && health["state"] == "ok")
+            }
+        }
+    }
+}

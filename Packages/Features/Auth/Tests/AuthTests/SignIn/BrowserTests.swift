@@ -1,0 +1,135 @@
+import Capabilities
+import FileKit
+import Glibc
+import HTTPCore
+import JSON
+import KamiwazaTesting
+import Testing
+
+@testable import Auth
+
+@Suite("Signing in with a browser", .timeLimit(.minutes(2)))
+struct BrowserTests {
+    /// curl as the browser: it follows redirects, and what is behind the last `#` it posts as the receiver's page would.
+    private static let browser = """
+        #!/bin/sh
+        echo "$1" >>"$LOG"
+        end=$(curl -sS --max-time 30 -o /dev/null -L -w '%{url_effective}' "$1")
+        case "$end" in *"#"*)
+            place=${end%%#*}; origin=$(printf %s "$place" | cut -d/ -f1-3); query=${place#*\\?}
+            curl -sS --max-time 30 -o /dev/null -H "Origin: $origin" -d "$query&${end#*#}" "${place%%\\?*}" ;;
+        esac
+
+        """
+
+    private func withBrowser(
+        _ change: (inout KamiwazaSetup) -> Void,
+        _ body: (KamiwazaServer, inout Desk, Person) async throws -> Void
+    ) async throws {
+        try await Lab.run(change) { server, desk in
+            let path = try desk.write(Self.browser, to: "browser")
+            #expect(unsafe chmod(path, 0o700) == 0)
+            desk.environment = [
+                "BROWSER": path, "LOG": "\(desk.folder)/log", "PATH": "/usr/local/bin:/usr/bin:/bin",
+            ]
+            let ada = Person()
+            desk.person = ada
+            server.forgetRequests()
+            try await body(server, &desk, ada)
+        }
+    }
+
+    @Test("goes by OpenID with a code where the server's configuration can be found")
+    func openID() async throws {
+        for place in [KamiwazaSetup.OpenIDPlace.realm, .api] {
+            try await withBrowser({ $0.openID = place }) { server, desk, _ in
+                let done = try await desk.run("auth.login", ["server": "lab", "provider": "Google"])
+                #expect(done["user"] == "ada" && done["credential"] == "session")
+                #expect(done.said.contains("Sign in with your browser at this address"))
+                #expect(done.said.contains("It was opened in your browser"))
+                #expect(server.count(.post, "/realms/kamiwaza/protocol/openid-connect/token") == 1)
+                let asked = try #require(server.requests.first { $0.path.hasSuffix("/openid-connect/auth") })
+                #expect(asked.queryNames.contains("code_challenge") && asked.queryNames.contains("kc_idp_hint"))
+                #expect(try await desk.run("auth.whoami")["user"] == "ada")
+                let opened = String(decoding: try Files.read("\(desk.folder)/log", limit: 9999), as: UTF8.self)
+                #expect(!opened.contains("access_token") && !opened.contains("code="))
+                desk.time.advance(by: .seconds(400))
+                #expect(try await desk.run("auth.whoami")["user"] == "ada")
+                #expect(server.count(.post, "/api/auth/refresh") == 1)
+            }
+        }
+    }
+
+    @Test("goes by the server's own page elsewhere, with the tokens in the query or behind the number sign")
+    func ownPage() async throws {
+        for style in [KamiwazaSetup.BrowserReturn.query, .fragment] {
+            try await withBrowser({ ($0.openID, $0.browserReturn) = (.nowhere, style) }) { server, desk, _ in
+                let done = try await desk.run("auth.login", ["server": "lab", "provider": "google"])
+                #expect(done["user"] == "ada" && done["credential"] == "session")
+                let login = try #require(
+                    server.requests.last { $0.path == "/api/auth/login" && $0.queryNames.contains("provider") })
+                #expect(login.queryNames == ["redirect_uri", "provider", "state"])
+                #expect(try await desk.run("auth.whoami")["user"] == "ada")
+                desk.time.advance(by: .seconds(400))
+                #expect(try await desk.run("auth.whoami")["user"] == "ada")
+            }
+        }
+    }
+
+    @Test("ends with the server's no, and keeps nothing")
+    func declined() async throws {
+        try await withBrowser({ $0.browserUser = nil }) { _, desk, _ in
+            let failure = await desk.failure("auth.login", ["server": "lab", "browser": true])
+            #expect(failure?.code == "auth.refused" && failure?.exit == .denied, "\(failure?.message ?? "")")
+            let session = try await desk.session()
+            #expect(session == nil)
+        }
+    }
+
+    @Test("is one of the ways that a person can choose, and can be remembered")
+    func chosen() async throws {
+        try await withBrowser({ _ in }) { server, desk, _ in
+            desk.person = Person(["auth.login.method": ["Google"], "auth.login.remember": [true]])
+            let done = try await desk.run("auth.login", ["server": "lab"])
+            #expect(done["credential"]?.string?.hasPrefix("access token 'martlet on") == true)
+            #expect(server.count(.post, "/api/auth/pats") == 1)
+            #expect(try await desk.run("auth.logout").exit == .done)
+        }
+    }
+
+    @Test("on another device shows a code and waits for it")
+    func device() async throws {
+        try await Lab.run({ $0.deviceInterval = .seconds(1) }) { server, desk in
+            desk.person = Person()
+            let waiting = desk
+            async let signedIn = waiting.run("auth.login", ["server": "lab", "device": true])
+            try await server.until { $0.contains { $0.path.hasSuffix("/auth/device") } }
+            while server.userCode == nil { await Task.yield() }
+            let code = try #require(server.userCode)
+            server.approveDevice(code)
+            let done = try await signedIn
+            #expect(done["user"] == "ada" && done.said.contains(code) && done.said.contains("/realms/kamiwaza/device"))
+            #expect(try await desk.run("auth.whoami")["user"] == "ada")
+        }
+    }
+
+    @Test("on another device is refused by who says no, and where the server does not offer it")
+    func noDevice() async throws {
+        try await Lab.run({ $0.deviceInterval = .seconds(1) }) { server, desk in
+            desk.person = Person()
+            let waiting = desk
+            async let failure = waiting.failure("auth.login", ["server": "lab", "device": true])
+            try await server.until { $0.contains { $0.path.hasSuffix("/auth/device") } }
+            while server.userCode == nil { await Task.yield() }
+            server.denyDevice(try #require(server.userCode))
+            let refused = await failure
+            #expect(refused?.exit == .denied && refused?.code == "auth.refused")
+        }
+        try await Lab.run({ $0.openID = .nowhere }) { _, desk in
+            desk.person = Person()
+            let failure = await desk.failure("auth.login", ["server": "lab", "device": true])
+            #expect(failure?.code == "auth.not-offered" && failure?.exit == .failed)
+            #expect(failure?.message.contains("on another device") == true)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Capabilities
+import HTTPCore
+import JSON
+import KamiwazaTesting
+import Testing
+
+@testable import Auth
+
+@Suite("A device that is remembered", .timeLimit(.minutes(2)))
+struct RememberTests {
+    @Test("has a token with the machine's name in the place of the session, for a hundred days")
+    func named() async throws {
+        try await Lab.run { server, desk in
+            let done = try await desk.signIn(remember: true)
+            let name = "martlet on \(Machine.name)"
+            #expect(done["credential"]?.string == "access token '\(name)'")
+            let kept = try #require(try await desk.session())
+            #expect(kept["kind"] == "personal" && kept["name"]?.string == name && kept["refresh_token"] == nil)
+            let rows = try #require(try await desk.run("auth.pat.list").json.array)
+            #expect(rows.count == 1 && rows[0]["name"]?.string == name && rows[0]["this_machine"] == true)
+            #expect(rows[0]["id"] == kept["id"] && rows[0]["state"] == "active")
+            #expect(server.requests.last?.credential == .personalToken)
+            desk.time.advance(by: .seconds(8_640_000 - 60))
+            #expect(try await desk.run("auth.whoami")["user"] == "ada")
+            desk.time.advance(by: .seconds(120))
+            let over = await desk.failure("auth.whoami")
+            #expect(over?.exit == .denied && over?.code == "auth.sign-in-again", "\(over?.message ?? "")")
+            #expect(server.count(.post, "/api/auth/refresh") == 0)
+        }
+    }
+
+    @Test("is one after a yes to the question, and not after a no")
+    func asked() async throws {
+        for yes in [true, false] {
+            try await Lab.run { server, desk in
+                desk.person = Person(["auth.login.remember": [.bool(yes)]])
+                let done = try await desk.run(
+                    "auth.login", ["user": "ada", "password": .string(Lab.password)])
+                #expect(done["credential"]?.string?.hasPrefix("access token") == yes)
+                #expect(server.count(.post, "/api/auth/pats") == (yes ? 1 : 0))
+            }
+        }
+    }
+
+    @Test("stays forgotten when the server gives no token")
+    func refused() async throws {
+        try await Lab.run { server, desk in
+            server.fail("/api/auth/pats", with: .status(HTTPStatus(403), ["detail": "PATs are switched off"]))
+            let failure = await desk.failure(
+                "auth.login", ["user": "ada", "password": .string(Lab.password), "remember": true])
+            #expect(failure?.code == "kamiwaza.forbidden" && failure?.message.contains("PATs are switched off") == true)
+            let session = try await desk.session()
+            #expect(session == nil)
+        }
+    }
+
+    @Test("is told in good time that its token ends, and after it")
+    func warning() async throws {
+        try await Lab.signedIn(remember: true) { _, desk in
+            #expect(try await desk.run("auth.whoami").notices.isEmpty)
+            desk.time.advance(by: .seconds(8_640_000 - 13 * 86_400))
+            let soon = try await desk.run("auth.whoami")
+            #expect(soon.notices.count == 1 && soon.said.contains("martlet auth pat rotate lab"))
+            #expect(try await desk.run("auth.status").said.contains("expires on"))
+            #expect(try await desk.run("auth.pat.list").json[0]?["state"] == "expiring")
+            desk.time.advance(by: .seconds(14 * 86_400))
+            let status = try await desk.run("auth.status", ["server": "lab"])
+            #expect(status.json[0]?["state"] == "expired" && status.exit == .denied)
+            #expect(status.said.contains("has expired; sign in again: martlet auth login lab"))
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Capabilities
+import HTTPClient
+import HTTPCore
+import HTTPServer
+import JSON
+import KamiwazaTesting
+import Testing
+
+@testable import Auth
+
+@Suite("The session of a profile", .timeLimit(.minutes(2)))
+struct ProfileSigningTests {
+    @Test("goes to its server, and to other ports of its host only behind TLS")
+    func places() async throws {
+        try await Lab.signedIn { server, desk in
+            let token = "Bearer \(try #require(try await desk.session()?["access_token"]?.string))"
+            let port = try #require(server.origin.split(separator: ":").last)
+            try await desk.open { desk in
+                for url in ["\(server.api)/x", "\(server.origin)/", "https://127.0.0.1:9443/v1", "https://127.0.0.1/"] {
+                    let headers = try await desk.signed(url, for: "lab")
+                    #expect(headers == ["Authorization": token], "\(url)")
+                }
+                for url in [
+                    "http://127.0.0.1:1/", "http://localhost:\(port)/", "https://localhost:\(port)/",
+                    "http://127.0.0.1.evil.example:\(port)/", "http://127.0.0.2:\(port)/", "https://evil.example/",
+                    "http://127.0.0.1:\(port)@evil.example/",
+                ] {
+                    do {
+                        let headers = try await desk.signed(url, for: "lab")
+                        Issue.record("\(url) got \(headers.keys)")
+                    } catch let error as AuthError {
+                        #expect(error.code == "auth.wrong-destination" && error.exit == .denied)
+                        #expect(error.message.contains("it was made for 127.0.0.1:\(port)"))
+                    } catch {
+                        #expect(error is HTTPError, "\(error)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("stays here when the server sends the request on to another host")
+    func redirect() async throws {
+        try await SmallServer.run(["/stolen": .json(["username": "mallory"] as JSON)]) { thief in
+            try await Lab.signedIn { server, desk in
+                // Another origin by its port, as another host would be.
+                server.fail("/api/auth/users/me", with: .redirect(to: "\(thief.origin)/stolen"))
+                let failure = await desk.failure("auth.whoami")
+                #expect(failure?.code == "kamiwaza.redirected" && failure?.exit == .failed)
+                #expect(failure?.message.contains("sends requests on to \(thief.origin)") == true)
+                #expect(thief.requests.isEmpty)
+                try await desk.open { desk in
+                    let client = HTTPClient()
+                    let signer = RequestSigner(try desk.authenticator, for: ServerID("lab"))
+                    let request = HTTPRequest(.get, try HTTPURL("\(server.api)/auth/users/me"))
+                    _ = try await client.send(request, signedBy: signer)
+                    await client.close()
+                }
+                #expect(thief.requests.allSatisfy { $0.headers["Authorization"] == nil })
+            }
+        }
+    }
+
+    @Test("gives way to KAMIWAZA_API_KEY, for exactly the address beside it")
+    func environmentKey() async throws {
+        try await Lab.signedIn { server, desk in
+            let made = try await desk.run("auth.pat.create", ["name": "ci"])
+            let key = try #require(made["token"]?.string)
+            let session = try #require(try await desk.session()?["access_token"]?.string)
+            server.forgetRequests()
+            desk.environment["KAMIWAZA_API_KEY"] = key
+            // Without an address nobody knows where it may go, so it stays.
+            _ = try await desk.run("auth.whoami")
+            #expect(server.requests.last?.credential == .accessToken)
+            desk.environment["KAMIWAZA_BASE_URL"] = "http://127.0.0.1:1/api"
+            _ = try await desk.run("auth.whoami")
+            #expect(server.requests.last?.credential == .accessToken)
+            desk.environment["KAMIWAZA_BASE_URL"] = server.api
+            _ = try await desk.run("auth.whoami")
+            #expect(server.requests.last?.credential == .personalToken)
+            let status = try await desk.run("auth.status", ["server": "lab"])
+            #expect(status.json[0]?["credential"] == "environment" && status.exit == .done)
+            try await desk.open { desk in
+                let headers = try await desk.signed("\(server.api)/x", for: "kamiwaza")
+                #expect(headers == ["Authorization": "Bearer \(key)"])
+                await #expect(throws: AuthError.self) {
+                    _ = try await desk.signed("http://127.0.0.1:1/", for: "kamiwaza")
+                }
+                await #expect(throws: AuthError.self) { _ = try await desk.signed("http://127.0.0.1:1/", for: "lab") }
+            }
+            let out = try await desk.run("auth.logout")
+            #expect(out.said.contains("KAMIWAZA_API_KEY is still in the environment"))
+            #expect(try await desk.run("auth.whoami")["user"] == "ada")
+
+            server.revokePersonalTokens()
+            server.forgetRequests()
+            let revoked = await desk.failure("auth.whoami")
+            #expect(revoked?.code == "kamiwaza.sign-in-again" && revoked?.exit == .denied)
+            #expect(server.requests.count == 1)
+            #expect(session != key)
+        }
+    }
+
+    @Test("is asked for by name where there is none: the request goes unsigned")
+    func unsigned() async throws {
+        try await Lab.run { server, desk in
+            try await desk.open { desk in
+                let headers = try await desk.signed("\(server.api)/x", for: "lab")
+                let head = RequestHead(method: "GET", url: "\(server.api)/x")
+                let isRenewed = try await desk.authenticator.renew(head, for: ServerID("lab"))
+                #expect(headers == [:] && !isRenewed)
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Capabilities
+import HTTPCore
+import JSON
+import KamiwazaTesting
+import Testing
+
+@Suite("Access tokens", .timeLimit(.minutes(2)))
+struct TokenTests {
+    @Test("are made, listed and revoked")
+    func life() async throws {
+        try await Lab.signedIn { server, desk in
+            let made = try await desk.run("auth.pat.create", ["name": "ci", "days": 30])
+            let (token, id) = (try #require(made["token"]?.string), try #require(made["id"]?.string))
+            #expect(made["name"] == "ci" && made["expires"] != nil)
+            let list = try await desk.run("auth.pat.list")
+            let rows = try #require(list.json.array)
+            #expect(rows.count == 1 && rows[0]["id"]?.string == id && rows[0]["this_machine"] == false)
+            #expect(rows[0]["state"] == "active" && !list.json.text().contains(token))
+            #expect(await desk.failure("auth.pat.revoke", ["id": .string(id)])?.exit == .unanswered)
+            try await desk.run("auth.pat.revoke", ["id": .string(id)], isAgreed: true)
+            #expect(try await desk.run("auth.pat.list").json[0]?["state"] == "revoked")
+            let gone = await desk.failure("auth.pat.revoke", ["id": "nonsense"], isAgreed: true)
+            #expect(gone?.code == "kamiwaza.not-found" && gone?.exit == .failed)
+            #expect(server.count(.post, "/api/auth/pats") == 1)
+        }
+    }
+
+    @Test("have a state that follows from the time")
+    func states() async throws {
+        try await Lab.signedIn(remember: true) { _, desk in
+            try await desk.run("auth.pat.create", ["name": "short", "days": 20])
+            func state() async throws -> String? {
+                let rows = try await desk.run("auth.pat.list").json.array ?? []
+                return rows.first { $0["name"] == "short" }?["state"]?.string
+            }
+            #expect(try await state() == "active")
+            desk.time.advance(by: .seconds(7 * 86_400))
+            #expect(try await state() == "expiring")
+            desk.time.advance(by: .seconds(13 * 86_400))
+            #expect(try await state() == "expired")
+        }
+    }
+
+    @Test("of this machine are rotated: the new one is kept before the old one is revoked")
+    func rotate() async throws {
+        try await Lab.signedIn(remember: true) { server, desk in
+            let old = try #require(try await desk.session())
+            let id = try #require(old["id"]?.string)
+            try await desk.run("auth.pat.rotate", ["server": "lab"])
+            let new = try #require(try await desk.session())
+            #expect(new["access_token"] != old["access_token"] && new["id"] != old["id"])
+            let lines = server.lines
+            let made = try #require(lines.firstIndex(of: "POST /api/auth/pats"))
+            let revoked = try #require(lines.firstIndex(of: "DELETE /api/auth/pats/\(id)"))
+            #expect(made < revoked)
+            let rows = try await desk.run("auth.pat.list").json.array ?? []
+            #expect(rows.filter { $0["state"] == "active" }.map { $0["id"] } == [new["id"]])
+            #expect(rows.filter { $0["state"] == "revoked" }.map { $0["id"] } == [.string(id)])
+        }
+    }
+
+    @Test("stay usable when a rotation stops half way, whichever half it is")
+    func halfRotated() async throws {
+        try await Lab.signedIn(remember: true) { server, desk in
+            let old = try #require(try await desk.session())
+            let id = try #require(old["id"]?.string)
+            server.fail("/api/auth/pats", with: .status(.internalServerError))
+            #expect(await desk.failure("auth.pat.rotate")?.code == "kamiwaza.server-failed")
+            #expect(try await desk.session()?["id"]?.string == id)
+            server.heal("/api/auth/pats")
+            server.fail("/api/auth/pats/\(id)", with: .status(.internalServerError))
+            #expect(await desk.failure("auth.pat.rotate")?.code == "kamiwaza.server-failed")
+            #expect(try await desk.session()?["id"]?.string != id)
+            #expect(try await desk.run("auth.whoami")["user"] == "ada")
+        }
+    }
+
+    @Test("that were signed in with by hand are rotated and revoked by the id in them")
+    func byHand() async throws {
+        try await Lab.signedIn { server, desk in
+            let made = try await desk.run("auth.pat.create", ["name": "by hand"])
+            try await desk.run("auth.login", ["token": try #require(made["token"])])
+            try await desk.run("auth.pat.rotate")
+            #expect(try await desk.run("auth.pat.list").json.array?.first?["state"] == "revoked")
+            #expect(server.requests.contains { $0.method == .delete })
+        }
+    }
+
+    @Test("cannot be rotated where a session is kept, nor used where nobody is signed in")
+    func notOffered() async throws {
+        try await Lab.signedIn { server, desk in
+            let failure = await desk.failure("auth.pat.rotate")
+            #expect(failure?.code == "auth.not-offered" && failure?.exit == .failed)
+            try await desk.run("auth.logout")
+            server.forgetRequests()
+            for (action, arguments) in [
+                ("auth.pat.list", [:]), ("auth.pat.create", ["name": "x"]), ("auth.pat.revoke", ["id": "x"]),
+                ("auth.pat.rotate", [:]), ("auth.whoami", [:]),
+            ] as [(String, JSONObject)] {
+                let failure = await desk.failure(action, arguments, isAgreed: true)
+                #expect(failure?.code == "auth.no-token" && failure?.exit == .denied, "\(action)")
+                #expect(failure?.message.contains("martlet auth login lab") == true)
+            }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test("that are revoked with themselves sign out")
+    func own() async throws {
+        try await Lab.signedIn(remember: true) { _, desk in
+            let id = try #require(try await desk.session()?["id"])
+            let done = try await desk.run("auth.pat.revoke", ["id": id], isAgreed: true)
+            #expect(done.said.contains("you are signed out of lab"))
+            #expect(try await desk.session() == nil)
+        }
+    }
+}

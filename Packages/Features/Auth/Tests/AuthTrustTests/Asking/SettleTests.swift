@@ -1,0 +1,175 @@
+import AuthTrust
+import Capabilities
+import Cryptography
+import HTTPClient
+import HTTPCore
+import HTTPTesting
+import JSON
+import Registry
+import Testing
+
+@Suite("Requests that meet one unknown server ask once", .timeLimit(.minutes(1)))
+struct SettleTests {
+    private static let count = 50
+
+    /// What became of requests that were sent side by side.
+    private func outcomes(_ bench: Bench, _ port: Int, _ count: Int = count) async -> [Result<String, AnyFailure>] {
+        await withTaskGroup(of: Result<String, AnyFailure>.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    do { return .success(try await bench.get(port).text) } catch { return .failure(AnyFailure(error)) }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    @Test("fifty requests side by side are one question, and a yes lets all of them through")
+    func yes() async throws {
+        let person = Person(says: true)
+        let all = try TestCertificates.shared()
+        try await Bench.run { bench in
+            try await Servers.run(all.selfSigned) { server in
+                let outcomes = await bench.asAction(by: person) { await self.outcomes(bench, server.port) }
+                #expect(outcomes.allSatisfy { (try? $0.get()) == "hi" })
+                #expect(person.questions.count == 1 && bench.notices.count == 1)
+                #expect(server.record.requests.count == Self.count)
+            }
+        }
+    }
+
+    @Test("a no is the answer for all of them")
+    func no() async throws {
+        // The person answers when everybody has come to the door.
+        let door = Door()
+        let person = Person {
+            try await door.pass()
+            return false
+        }
+        let all = try TestCertificates.shared()
+        try await Bench.run { bench in
+            try await Servers.run(all.selfSigned) { server in
+                async let all = bench.asAction(by: person) { await self.outcomes(bench, server.port) }
+                try await server.until { $0.connections.count == Self.count && $0.openNow == 0 }
+                // A request that has been refused asks at once, so this is not certain for the last of them; one that
+                // comes later asks again and is answered with no again.
+                door.open()
+                let codes = await all.map { outcome -> String in
+                    if case .failure(let failure) = outcome { failure.code } else { "accepted" }
+                }
+                #expect(codes == Array(repeating: "auth.certificate-unknown", count: Self.count))
+                #expect(person.questions.count <= 3)
+                #expect(server.record.requests.isEmpty && server.record.bytesReceived == 0)
+                #expect(try await bench.pins.all().isEmpty)
+            }
+        }
+    }
+
+    @Test("with nobody to ask every one of them ends with the same command")
+    func headless() async throws {
+        let all = try TestCertificates.shared()
+        try await Bench.run { bench in
+            try await Servers.run(all.selfSigned) { server in
+                let outcomes = await self.outcomes(bench, server.port, 10)
+                let commands = outcomes.map { outcome -> String? in
+                    if case .failure(let failure) = outcome { failure.details["command"]?.string } else { nil }
+                }
+                let fingerprint = Fingerprint.text(all.selfSigned.certificate.fingerprint)
+                let command = "martlet auth trust add 127.0.0.1:\(server.port) --fingerprint \(fingerprint)"
+                #expect(commands == Array(repeating: command, count: 10))
+            }
+        }
+    }
+
+    @Test("who asked and was cancelled takes nobody along: the next one asks anew")
+    func cancelledAsker() async throws {
+        let all = try TestCertificates.shared()
+        let door = Door()
+        let waiting = Person {
+            try await door.pass()
+            return true
+        }
+        let next = Person(says: true)
+        let shown = PresentedCertificate.of(all.selfSigned, [.selfSigned])
+        try await Bench.run { bench in
+            let first = Task { try await bench.asAction(by: waiting) { try await bench.trust.settle(shown) } }
+            await waiting.wasAsked()
+            async let second: Void = bench.asAction(by: next) { try await bench.trust.settle(shown) }
+            first.cancel()
+            await #expect(throws: CancellationError.self) { try await first.value }
+            try await second
+            #expect(next.questions.count == 1 && waiting.questions.count == 1)
+            #expect(try await bench.pins.all().count == 1)
+        }
+    }
+
+    @Test("who waits for another's answer and is cancelled ends at once, and asks nothing later")
+    func cancelledWaiter() async throws {
+        let all = try TestCertificates.shared()
+        let door = Door()
+        let first = Person {
+            try await door.pass()
+            return false
+        }
+        let (second, third) = (Person(says: true), Person(says: true))
+        let shown = PresentedCertificate.of(all.selfSigned, [.selfSigned])
+        try await Bench.run { bench in
+            let asking = Task { try await bench.asAction(by: first) { try await bench.trust.settle(shown) } }
+            await first.wasAsked()
+            let waiting = Task { try await bench.asAction(by: second) { try await bench.trust.settle(shown) } }
+            waiting.cancel()
+            // The person has not answered yet, and this one is over.
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+            // One that comes now still waits for the person's first answer.
+            let last = Task { try await bench.asAction(by: third) { try await bench.trust.settle(shown) } }
+            door.open()
+            await #expect(throws: TrustError.self) { try await asking.value }
+            await #expect(throws: TrustError.self) { try await last.value }
+            #expect(second.questions.isEmpty)
+            let pins = try await bench.pins.all()
+            #expect(pins.isEmpty)
+        }
+    }
+
+    @Test("two servers are two questions, at the same time")
+    func two() async throws {
+        let all = try TestCertificates.shared()
+        let door = Door()
+        let person = Person {
+            try await door.pass()
+            return true
+        }
+        let other = Person(says: true)
+        try await Bench.run { bench in
+            async let first: Void = bench.asAction(by: person) {
+                try await bench.trust.settle(.of(all.selfSigned, port: 1, [.selfSigned]))
+            }
+            await person.wasAsked()
+            try await bench.asAction(by: other) {
+                try await bench.trust.settle(.of(all.selfSigned, port: 2, [.selfSigned]))
+            }
+            door.open()
+            try await first
+            #expect(try await bench.pins.all().map(\.server.port) == [1, 2])
+        }
+    }
+
+    @Test("a certificate that was accepted meanwhile is not asked about")
+    func meanwhile() async throws {
+        let all = try TestCertificates.shared()
+        let person = Person(says: false)
+        try await Bench.run { bench in
+            try await bench.pin(all.selfSigned, port: 443)
+            try await bench.asAction(by: person) { try await bench.trust.settle(.of(all.selfSigned, [.selfSigned])) }
+            #expect(person.questions.isEmpty)
+        }
+    }
+
+    @Test("the command names the program as the person called it")
+    func program() async throws {
+        let all = try TestCertificates.shared()
+        let error = TrustError.untrusted(.of(all.selfSigned, [.selfSigned]), .unknown, program: "mybench")
+        #expect(error.details["command"]?.string?.hasPrefix("mybench auth trust add 127.0.0.1:443 ") == true)
+        #expect(error.message.contains("mybench auth trust add"))
+    }
+}

@@ -1,0 +1,109 @@
+import AuthTrust
+import Capabilities
+import CoreTesting
+import Cryptography
+import HTTPClient
+import HTTPCore
+import HTTPTesting
+import Registry
+import StorageKit
+
+/// A store of pins in a folder of its own, and a client that asks it. Beside the pins only the test authority counts.
+struct Bench {
+    /// What the time of day is for the store: 2 January 2026.
+    static let now = Timestamp(microseconds: 1_767_312_000_000_000)
+
+    let folder: String
+    let database: Database
+    let pins: PinStore
+    let trust: PinnedTrust
+    let client: HTTPClient
+    private let host: TestHost
+
+    var path: String { database.path }
+    /// What the person was told.
+    var notices: [String] { host.output.notices }
+
+    /// Lends one and closes what is open after.
+    static func run<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: (Bench) async throws -> Result
+    ) async throws -> Result {
+        try await TemporaryDirectory.run { folder in
+            let bench = try Bench(folder)
+            let result: Swift.Result<Result, any Error>
+            do { result = .success(try await body(bench)) } catch { result = .failure(error) }
+            await bench.client.close()
+            await bench.database.close()
+            return try result.get()
+        }
+    }
+
+    private init(_ folder: String) throws {
+        self.folder = folder
+        let authority = try TestCertificates.shared().authority.write(into: folder, as: "authority").chain
+        database = Self.database(folder)
+        pins = PinStore(database: database)
+        trust = PinnedTrust(pins: pins, credentials: TrustCredentials(authorities: .file(authority))) { Self.now }
+        client = HTTPClient(Self.configuration(trust))
+        host = try TestHost([any Feature.Type]())
+    }
+
+    /// The pins' database as another part of the program, or another program, opens it.
+    static func database(_ folder: String) -> Database {
+        Database("\(folder)/auth.db", migrations: PinStore.migrations)
+    }
+
+    static func configuration(_ trust: PinnedTrust) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration()
+        configuration.trust = TrustDomain(trust)
+        return configuration
+    }
+
+    /// Runs a body as an action does, with somebody to ask.
+    func asAction<Result: Sendable>(
+        by person: any Interaction = HeadlessInteraction(), isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        let context = ActionContext(
+            registry: host.composition.registry, host: host.host, interaction: person, output: host.output)
+        return try await ActionContext.$current.withValue(context, operation: body, isolation: isolation)
+    }
+
+    /// Keeps a pin as if it had been accepted before.
+    func pin(_ identity: Identity, host: String = "127.0.0.1", port: Int) async throws {
+        try await pins.keep(.of(identity, host: host, port: port))
+    }
+
+    func get(_ port: Int, host: String = "127.0.0.1") async throws -> HTTPResponse {
+        try await client.send(Self.request(port, host: host))
+    }
+
+    /// A request that is tried once.
+    static func request(_ port: Int, host: String = "127.0.0.1") throws -> HTTPRequest {
+        var request = HTTPRequest(.get, try HTTPURL("https://\(host):\(port)/"))
+        request.retry = .none
+        return request
+    }
+}
+
+extension Pin {
+    static func of(
+        _ identity: Identity, host: String = "127.0.0.1", port: Int, how: Acceptance = .asked
+    ) -> Pin {
+        let shown = PresentedCertificate.of(identity, host: host, port: port)
+        return Pin(server: shown.server, certificate: PinnedCertificate(shown), acceptedAt: Bench.now, how: how)
+    }
+}
+
+extension PresentedCertificate {
+    /// What a server with this identity shows.
+    static func of(
+        _ identity: Identity, host: String = "127.0.0.1", port: Int = 443, _ defects: [CertificateDefect] = []
+    ) -> PresentedCertificate {
+        let own = identity.certificate
+        return PresentedCertificate(
+            host: host, port: port, chain: identity.chain.map(\.encoded), fingerprint: own.fingerprint,
+            keyFingerprint: own.keyFingerprint, subject: own.subject, issuer: own.issuer,
+            names: own.dnsNames + own.addresses, notBefore: own.notBefore, notAfter: own.notAfter, defects: defects)
+    }
+}
