@@ -27,7 +27,7 @@ struct AuthProjectTests {
         }
     }
 
-    @Test("cannot add a server, an authority, a certificate or a client name")
+    @Test("cannot add a server, an authority, a certificate or a client name, nor say how secrets are kept")
     func additions() async throws {
         try await AuthHome.with { home in
             let project = "\(home.path)/work/.martlet/config.json"
@@ -37,10 +37,15 @@ struct AuthProjectTests {
                 ("{auth: {certificate: '/etc/passwd'}}", "auth.certificate"),
                 ("{auth: {'certificate-key': '/etc/passwd'}}", "auth.certificate-key"),
                 ("{auth: {client: 'evil.example'}}", "auth.client"),
+                ("{auth: {'keep-unlocked': '8999h'}}", "auth.keep-unlocked"),
+                ("{auth: {vault: 'desktop'}}", "auth.vault"),
             ] {
                 try write(text, to: project)
                 let shown = try await home.shell("cd work && $M config show \(key) --all --json")
-                #expect(!shown.output.contains("example") && !shown.output.contains("passwd"), "\(shown.output)")
+                #expect(shown.code == 0, "\(shown.errors)")
+                for value in ["example", "passwd", "8999h", "desktop"] {
+                    #expect(!shown.output.contains("\(value)\""), "\(shown.output)")
+                }
                 let list = try await home.shell("cd work && $M auth server list --json")
                 #expect(list.code == 0 && list.output == "[]\n", "\(list.output)")
                 #expect(list.errors.contains("config trust"), "\(key): \(list.errors)")

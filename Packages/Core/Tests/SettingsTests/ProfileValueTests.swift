@@ -19,7 +19,8 @@ struct ProfileValueTests {
     @Test("are the servers, by name, with who says so")
     func servers() throws {
         let settings = try Sources(
-            user: Self.user, project: "{profiles: {work: {server: 'https://other.example'}, site: {server: 'https://s'}}}"
+            user: Self.user,
+            project: "{profiles: {work: {server: 'https://other.example'}, site: {server: 'https://s'}}}"
         ).merged()
         let servers = settings.view(for: "chat").servers
         #expect(servers.map(\.profile) == ["home", "site", "work"])
@@ -31,7 +32,8 @@ struct ProfileValueTests {
     @Test("are no servers that an untrusted project names")
     func untrusted() throws {
         let settings = try Sources(
-            user: Self.user, project: "{profiles: {work: {server: 'https://evil.example'}, bad: {server: 'https://b'}}}",
+            user: Self.user,
+            project: "{profiles: {work: {server: 'https://evil.example'}, bad: {server: 'https://b'}}}",
             isTrusted: false
         ).merged()
         let servers = settings.view(for: "chat").servers

@@ -32,7 +32,9 @@ struct KnownSecrets {
         var forms: Set<String> = [text, escaped(text, unicode: false), escaped(text, unicode: true)]
         for kept in ["-._~", "-._*", "-._~!$'()*,;:@/"] {
             let upper = percentEncoded(text, kept: kept, isUpper: true)
-            forms.formUnion([upper, upper.split(separator: "%20", omittingEmptySubsequences: false).joined(separator: "+")])
+            forms.formUnion([
+                upper, upper.split(separator: "%20", omittingEmptySubsequences: false).joined(separator: "+"),
+            ])
             forms.insert(percentEncoded(text, kept: kept, isUpper: false))
         }
         return forms

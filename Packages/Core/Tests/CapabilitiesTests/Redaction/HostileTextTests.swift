@@ -1,5 +1,7 @@
 import Capabilities
 import Glibc
+// Beside other packages, the compiler finds `timespec` there first.
+import SwiftOverlayShims
 import Testing
 
 @Suite("Texts that are made to keep the redactor busy", .timeLimit(.minutes(2)))

@@ -18,17 +18,19 @@ struct ShapeTests {
 
     private static let letters = "0123456789abcdefghijABCDEFGHIJ0123456789abcdef"
     /// The beginnings of keys, each followed by enough to be one.
-    static let keys = [
-        "sk-", "sk-proj-", "sk-ant-api03-", "sk-or-v1-", "sk_live_", "rk_live_", "pk_live_", "ghp_", "gho_", "ghu_",
-        "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xoxa-", "xapp-", "hf_", "AIza", "ya29.", "npm_",
-        "pypi-", "dop_v1_", "pat_", "gsk_", "xai-",
-    ].map { $0 + letters } + ["AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE"]
+    static let keys =
+        [
+            "sk-", "sk-proj-", "sk-ant-api03-", "sk-or-v1-", "sk_live_", "rk_live_", "pk_live_", "ghp_", "gho_", "ghu_",
+            "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xoxa-", "xapp-", "hf_", "AIza", "ya29.", "npm_",
+            "pypi-", "dop_v1_", "pat_", "gsk_", "xai-",
+        ].map { $0 + letters } + ["AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE"]
 
     @Test("keys with a known beginning, wherever they stand", arguments: keys)
     func key(_ key: String) {
         let redactor = Redactor()
         for (before, after) in [
-            ("", ""), ("the key ", " is wrong"), ("'", "'"), ("(", ")"), ("{\"k\":\"", "\"}"), ("https://a.example/", "/x"),
+            ("", ""), ("the key ", " is wrong"), ("'", "'"), ("(", ")"), ("{\"k\":\"", "\"}"),
+            ("https://a.example/", "/x"),
             ("k=", "&b=1"), ("ü", "ü"), ("\n", "\n"),
         ] {
             #expect(redactor.redact(before + key + after) == before + mark + after)

@@ -12,10 +12,11 @@ enum AuthSettings {
     }
 
     static let vault = Setting(
-        "vault", "Where secrets are kept: an encrypted file, or the desktop's keyring", default: Keeper.file)
+        "vault", "Where secrets are kept: an encrypted file, or the desktop's keyring", default: Keeper.file,
+        risk: .sends)
     static let keepUnlocked = Setting(
         "keep-unlocked", "How long the vault stays open after its passphrase was given; 0s for one command",
-        default: Duration.seconds(8 * 3600))
+        default: Duration.seconds(8 * 3600), risk: .widens)
     static let passphraseDescriptor = Setting<Int?>(
         "passphrase-fd", "The descriptor from which the vault's passphrase is read", default: nil, flag: "passphrase-fd"
     )

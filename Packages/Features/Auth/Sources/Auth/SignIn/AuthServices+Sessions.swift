@@ -49,8 +49,13 @@ extension AuthServices {
         if environmentKey(for: profile) != nil {
             context.notice("KAMIWAZA_API_KEY is still in the environment and goes on being used")
         }
-        if let session = try await session(of: profile), profile.kind == .kamiwaza {
-            try await tellServer(of: profile, that: session, context)
+        do {
+            if let session = try await session(of: profile), profile.kind == .kamiwaza {
+                try await tellServer(of: profile, that: session, context)
+            }
+        } catch let error as SignInError where error.kind == .unreadable {
+            // It is of no use for revoking anything, and it is forgotten like any other.
+            context.notice("what was kept of the session could not be read, so nothing was revoked at the server")
         }
         try await forgetCredentials(of: profile)
     }

@@ -79,7 +79,9 @@ struct AddTests {
         }
     }
 
-    @Test("takes only names that can be keys", arguments: ["", "Lab", "-lab", "a b", "a.b", "lab/../x", "ä", "'", "\u{1B}"])
+    @Test(
+        "takes only names that can be keys",
+        arguments: ["", "Lab", "-lab", "a b", "a.b", "lab/../x", "ä", "'", "\u{1B}"])
     func names(name: String) async throws {
         try await KamiwazaServer.run { server in
             try await Desk.run { desk in

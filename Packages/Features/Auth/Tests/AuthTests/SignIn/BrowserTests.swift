@@ -47,7 +47,7 @@ struct BrowserTests {
                 #expect(done["user"] == "ada" && done["credential"] == "session")
                 #expect(done.said.contains("Sign in with your browser at this address"))
                 #expect(done.said.contains("It was opened in your browser"))
-                #expect(server.count(.post, "/realms/kamiwaza/protocol/openid-connect/token") == 1)
+                #expect(server.count(.post, Self.token) == 1)
                 let asked = try #require(server.requests.first { $0.path.hasSuffix("/openid-connect/auth") })
                 #expect(asked.queryNames.contains("code_challenge") && asked.queryNames.contains("kc_idp_hint"))
                 #expect(try await desk.run("auth.whoami")["user"] == "ada")
@@ -97,16 +97,19 @@ struct BrowserTests {
         }
     }
 
+    private static let token = "/realms/kamiwaza/protocol/openid-connect/token"
+
     @Test("on another device shows a code and waits for it")
     func device() async throws {
         try await Lab.run({ $0.deviceInterval = .seconds(1) }) { server, desk in
             desk.person = Person()
             let waiting = desk
+            server.fail(Self.token, with: .held)
             async let signedIn = waiting.run("auth.login", ["server": "lab", "device": true])
-            try await server.until { $0.contains { $0.path.hasSuffix("/auth/device") } }
-            while server.userCode == nil { await Task.yield() }
+            try await server.until { $0.contains { $0.path == Self.token } }
             let code = try #require(server.userCode)
             server.approveDevice(code)
+            server.heal(Self.token)
             let done = try await signedIn
             #expect(done["user"] == "ada" && done.said.contains(code) && done.said.contains("/realms/kamiwaza/device"))
             #expect(try await desk.run("auth.whoami")["user"] == "ada")
@@ -118,10 +121,11 @@ struct BrowserTests {
         try await Lab.run({ $0.deviceInterval = .seconds(1) }) { server, desk in
             desk.person = Person()
             let waiting = desk
+            server.fail(Self.token, with: .held)
             async let failure = waiting.failure("auth.login", ["server": "lab", "device": true])
-            try await server.until { $0.contains { $0.path.hasSuffix("/auth/device") } }
-            while server.userCode == nil { await Task.yield() }
+            try await server.until { $0.contains { $0.path == Self.token } }
             server.denyDevice(try #require(server.userCode))
+            server.heal(Self.token)
             let refused = await failure
             #expect(refused?.exit == .denied && refused?.code == "auth.refused")
         }

@@ -67,7 +67,9 @@ struct VendorTests {
         }
     }
 
-    @Test("goes to its host however that is written", arguments: ["https://API.OpenAI.com/v1", "https://api.openai.com:443/v1"])
+    @Test(
+        "goes to its host however that is written",
+        arguments: ["https://API.OpenAI.com/v1", "https://api.openai.com:443/v1"])
     func sameHost(url: String) async throws {
         try await Desk.run { desk in
             desk.environment = ["OPENAI_API_KEY": "given-openai-key"]

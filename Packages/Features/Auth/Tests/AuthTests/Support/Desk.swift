@@ -69,7 +69,11 @@ struct Desk: Sendable {
         let lifecycle = Lifecycle(host: host)
         await lifecycle.start()
         let result: Swift.Result<Result, any Error>
-        do { result = .success(try await body(OpenDesk(host: host, person: person))) } catch { result = .failure(error) }
+        do {
+            result = .success(try await body(OpenDesk(host: host, person: person)))
+        } catch {
+            result = .failure(error)
+        }
         let stuck = await lifecycle.stop()
         #expect(stuck.isEmpty)
         return try result.get()
@@ -100,7 +104,7 @@ struct Desk: Sendable {
     // MARK: Composing
 
     private func composed() throws -> Host {
-        let types: [any Feature.Type] = [AuthFeature.self, SettingsFileFeature.self]
+        let types: [any Feature.Type] = [AuthFeature.self, SettingsFileFeature.self, SpanFileFeature.self]
         var catalogue = SettingsCatalogue(features: types.map { $0.manifest.id })
         for type in types { catalogue.add(type.manifest.settings, of: type.manifest.id) }
         catalogue.closeWithProfiles()

@@ -216,7 +216,7 @@ struct TrustActionTests {
             try Files.writeAtomically(Array(all.client.chainPEM.utf8) + all.client.keyPEM(), to: both, mode: 0o600)
             let rows = [
                 ("certificate: '\(own.chain)', 'certificate-key': '\(own.key)'", true),
-                ("certificate: '\(both)'", true), ("keep-unlocked: '0s'", false),
+                ("certificate: '\(both)'", true), ("vault: 'file'", false),
             ]
             for (settings, isLetIn) in rows {
                 try await Desk.run(settings: "{auth: {cacert: '\(authority)', \(settings)}}") { desk in

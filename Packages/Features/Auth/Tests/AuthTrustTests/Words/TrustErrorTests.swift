@@ -93,7 +93,10 @@ struct TrustErrorTests {
 
     @Test(
         "a verdict is a word for programs",
-        arguments: [(Verdict.trustedBySystem, "system", true), (.pinned(warnings: []), "pinned", true), (.unknown, "unknown", false)])
+        arguments: [
+            (Verdict.trustedBySystem, "system", true), (.pinned(warnings: []), "pinned", true),
+            (.unknown, "unknown", false),
+        ])
     func words(verdict: Verdict, word: String, isAccepted: Bool) {
         #expect(verdict.word == word && verdict.isAccepted == isAccepted)
     }

@@ -71,7 +71,8 @@ struct SettingOptionTests {
             (["--authority", "--careful"], "--authority needs a value: A file with authorities"),
             (["--descriptor", "three"], "--descriptor needs a whole number, not 'three'"),
             (["--descriptor="], "--descriptor needs a whole number, not ''"),
-            (["--careful=no"], "--careful takes no value"), (["--dark-mode=blue"], "--dark-mode needs one of light, dark"),
+            (["--careful=no"], "--careful takes no value"),
+            (["--dark-mode=blue"], "--dark-mode needs one of light, dark"),
         ])
     func wrong(words: [String], message: String) {
         let taken = take(words)
@@ -82,7 +83,9 @@ struct SettingOptionTests {
 
     @Test(
         "leave to the command what only looks like them",
-        arguments: ["--author", "--authorityx", "--plain", "--no-careful", "-careful", "careful", "--Careful", "---careful"])
+        arguments: [
+            "--author", "--authorityx", "--plain", "--no-careful", "-careful", "careful", "--Careful", "---careful",
+        ])
     func unknown(word: String) {
         let taken = take([word])
         #expect(taken.words == [word])
@@ -114,7 +117,9 @@ struct SettingOptionTests {
         for page in pages {
             // Roff writes the hyphens of options with a backslash.
             let page = page.filter { $0 != "\\" }
-            for words in ["--authority", "A file with authorities", "--careful", "Whether it is careful", "--dark-mode"] {
+            for words in [
+                "--authority", "A file with authorities", "--careful", "Whether it is careful", "--dark-mode",
+            ] {
                 #expect(page.contains(words), "\(words)")
             }
             #expect(!page.contains("--plain"))

@@ -17,7 +17,9 @@ private struct TalkativeFeature: Feature {
         var code: String { "talkative.broken" }
         var message: String { "the key \(secret) was refused\nand so was token=abcdef\n  https://a:b@c.example" }
         var cause: (any Error)? { Cause() }
-        var details: JSONObject { ["url": .string("https://c.example/?k=tr0ub4dor%263%22x"), "list": [.string(secret)]] }
+        var details: JSONObject {
+            ["url": .string("https://c.example/?k=tr0ub4dor%263%22x"), "list": [.string(secret)]]
+        }
     }
 
     struct Cause: Error, CustomStringConvertible {

@@ -22,7 +22,10 @@ private struct WritingFeature: Feature {
                 let values = try JSON(parsing: values).array ?? []
                 return try await writer.change(
                     values.map { pair in
-                        ((pair[0]?.string ?? "").split(separator: ".").map(String.init), pair[1] == .null ? nil : pair[1])
+                        (
+                            (pair[0]?.string ?? "").split(separator: ".").map(String.init),
+                            pair[1] == .null ? nil : pair[1]
+                        )
                     })
             })
     }
@@ -60,7 +63,9 @@ struct UserSettingsWriterTests {
     @Test("are several in one step: set, replaced and removed")
     func several() async throws {
         try await withBench(WritingFeature.self, SampleFeature.self) { bench in
-            try bench.write("{sample: {depth: 1, words: ['a']}, profiles: {old: {server: 'https://o.example'}}}", to: bench.userFile)
+            try bench.write(
+                "{sample: {depth: 1, words: ['a']}, profiles: {old: {server: 'https://o.example'}}}", to: bench.userFile
+            )
             try await write(
                 bench,
                 [
@@ -110,7 +115,9 @@ struct UserSettingsWriterTests {
         }
     }
 
-    @Test("are refused where the file is damaged, which stays as it is", arguments: ["{", "{a: 1 b}", "[]", "{'a': 1, 'a': 2}"])
+    @Test(
+        "are refused where the file is damaged, which stays as it is",
+        arguments: ["{", "{a: 1 b}", "[]", "{'a': 1, 'a': 2}"])
     func damaged(text: String) async throws {
         try await withBench(WritingFeature.self, SampleFeature.self) { bench in
             let healthy = bench.workbench

@@ -79,7 +79,10 @@ struct CredentialFileTests {
                 (configuration(.systemAnd(file: missing)), .invalid, missing),
                 (configuration(.file(nonsense)), .tls, ""),
                 (configuration(.file(file), ClientIdentity(certificate: missing, key: client.key)), .invalid, missing),
-                (configuration(.file(file), ClientIdentity(certificate: client.chain, key: missing)), .invalid, missing),
+                (
+                    configuration(.file(file), ClientIdentity(certificate: client.chain, key: missing)), .invalid,
+                    missing
+                ),
                 (configuration(.file(file), ClientIdentity(certificate: nonsense, key: client.key)), .tls, ""),
                 (configuration(.file(file), ClientIdentity(certificate: client.chain, key: nonsense)), .tls, ""),
                 // The key of another certificate.
@@ -105,7 +108,8 @@ struct CredentialFileTests {
             let encrypted = "\(folder)/encrypted.key"
             let made = try await Launcher().run(
                 Command(
-                    "openssl", ["pkey", "-in", files.key, "-aes256", "-passout", "pass:correct horse", "-out", encrypted],
+                    "openssl",
+                    ["pkey", "-in", files.key, "-aes256", "-passout", "pass:correct horse", "-out", encrypted],
                     environment: ["PATH": "/usr/bin:/bin"]), timeout: .seconds(30))
             try #require(made.status == .exited(0))
             let tls = try ScriptedTLS(all.good, clientAuthorities: [all.authority.certificate])

@@ -69,7 +69,9 @@ struct GenerationTests {
                 func storm() async -> Int {
                     await withTaskGroup(of: Bool.self) { group in
                         for _ in 0..<20 {
-                            group.addTask { do { return try await client.send(request).text == "hi" } catch { return false } }
+                            group.addTask {
+                                do { return try await client.send(request).text == "hi" } catch { return false }
+                            }
                         }
                         return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
                     }
