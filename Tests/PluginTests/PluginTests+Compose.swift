@@ -32,7 +32,7 @@ extension PluginTests {
     @Test(
         "a host that cannot be is refused with the reason, and nothing is written",
         arguments: [
-            ("new", ["--name", "mybench", "--features", "Wether"], "known here: Courier, Packer, Weather"),
+            ("new", ["--name", "mybench", "--features", "Wether"], "there is no feature 'Wether'; known here: "),
             ("new", ["--name", "mybench"], "choose at least one"),
             ("new", ["--features", "Weather"], "usage:"),
             ("new", ["--name", "my bench", "--features", "Weather"], "cannot name a program"),

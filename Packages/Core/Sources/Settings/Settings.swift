@@ -1,4 +1,4 @@
-import Capabilities
+public import Capabilities
 public import JSON
 
 /// The merged settings: for each key the value that counts, and where it comes from.
@@ -89,7 +89,8 @@ public struct FeatureSettings: Sendable {
             guard let entry = settings[["profiles", name, "server"]], let address = entry.value.string else {
                 return nil
             }
-            return ProfileServer(profile: name, address: address, origin: entry.origin)
+            let kind = settings[["profiles", name, "kind"]]?.value.string.flatMap(ServerKind.init)
+            return ProfileServer(profile: name, address: address, kind: kind ?? .openai, origin: entry.origin)
         }
     }
 
@@ -113,6 +114,8 @@ public struct FeatureSettings: Sendable {
 public struct ProfileServer: Sendable, Hashable {
     public let profile: String
     public let address: String
+    /// What it speaks; the least that can be expected where nothing says more.
+    public let kind: ServerKind
     /// Who says so.
     public let origin: SettingsOrigin
 }

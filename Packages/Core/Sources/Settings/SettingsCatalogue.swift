@@ -43,7 +43,7 @@ public struct SettingsCatalogue: Sendable {
         for setting in settings { add(setting.under(prefix)) }
     }
 
-    /// Lets `profiles.<name>` hold a server and any setting that was added before.
+    /// Lets `profiles.<name>` hold a server, its kind, and any setting that was added before.
     public mutating func closeWithProfiles() {
         var profile = root
         profile.members["profiles"] = nil
@@ -54,6 +54,11 @@ public struct SettingsCatalogue: Sendable {
                 key: ["server"], summary: "The server that the profile names", schema: .optional(.url),
                 standard: .null, risk: .sends),
             at: ["server"])
+        profile.insert(
+            SettingDeclaration(
+                key: ["kind"], summary: "What the server of the profile speaks", schema: .optional(ServerKind.schema),
+                standard: .null, risk: .sends),
+            at: ["kind"])
         root.members["profiles"] = Node(anyMember: [profile])
     }
 

@@ -21,11 +21,31 @@ public struct ToolCall: Sendable, Hashable {
     public var id: String
     public var name: String
     public var input: JSON
+    /// Whether the server has done it itself already. Such a call is shown and never run or answered.
+    public var isDone: Bool
 
-    public init(id: String, name: String, input: JSON) {
+    public init(id: String, name: String, input: JSON, isDone: Bool = false) {
         self.id = id
         self.name = name
         self.input = input
+        self.isDone = isDone
+    }
+}
+
+/// A call whose input cannot be read.
+public struct MalformedCall: Sendable, Hashable {
+    public var id: String
+    public var name: String
+    /// The input as the model wrote it.
+    public var text: String
+    /// What is wrong with it.
+    public var reason: String
+
+    public init(id: String, name: String, text: String, reason: String) {
+        self.id = id
+        self.name = name
+        self.text = text
+        self.reason = reason
     }
 }
 
@@ -34,16 +54,25 @@ public struct ToolResult: Sendable, Hashable {
     public var call: String
     public var content: String
     public var isError: Bool
+    public var duration: Duration?
+    /// Of a command that was run.
+    public var exitCode: Int?
 
-    public init(call: String, content: String, isError: Bool = false) {
+    public init(
+        call: String, content: String, isError: Bool = false, duration: Duration? = nil, exitCode: Int? = nil
+    ) {
         self.call = call
         self.content = content
         self.isError = isError
+        self.duration = duration
+        self.exitCode = exitCode
     }
 }
 
 /// Offers tools and runs them.
 public protocol ToolSource: AnyObject, Sendable {
+    /// What the source is called in lists and policies, such as `files` or a server's name.
+    var name: String { get }
     /// The tools that can be used now.
     func tools() async throws -> [ToolDescription]
     /// Runs one; a tool that fails is a result with `isError`, a tool that cannot be reached throws.

@@ -2,13 +2,25 @@ public import JSON
 
 /// What a model's work took. What a server does not report is nil, never zero.
 public struct Usage: Record, Hashable {
+    /// All that the model read, with what came from a cache or went into one.
     public var inputTokens: Int?
     public var outputTokens: Int?
+    /// How many of those read came from the provider's cache, and how many went into it.
+    public var cachedTokens: Int?
+    public var cacheWriteTokens: Int?
+    /// How many of those written were thoughts.
+    public var reasoningTokens: Int?
     public var cost: Cost?
 
-    public init(inputTokens: Int? = nil, outputTokens: Int? = nil, cost: Cost? = nil) {
+    public init(
+        inputTokens: Int? = nil, outputTokens: Int? = nil, cachedTokens: Int? = nil, cacheWriteTokens: Int? = nil,
+        reasoningTokens: Int? = nil, cost: Cost? = nil
+    ) {
         self.inputTokens = inputTokens
         self.outputTokens = outputTokens
+        self.cachedTokens = cachedTokens
+        self.cacheWriteTokens = cacheWriteTokens
+        self.reasoningTokens = reasoningTokens
         self.cost = cost
     }
 
@@ -20,12 +32,18 @@ public struct Usage: Record, Hashable {
         return Usage(
             inputTokens: sum(left.inputTokens, right.inputTokens),
             outputTokens: sum(left.outputTokens, right.outputTokens),
+            cachedTokens: sum(left.cachedTokens, right.cachedTokens),
+            cacheWriteTokens: sum(left.cacheWriteTokens, right.cacheWriteTokens),
+            reasoningTokens: sum(left.reasoningTokens, right.reasoningTokens),
             cost: sum(left.cost?.nanodollars, right.cost?.nanodollars).map(Cost.init(nanodollars:)))
     }
 
     public static let fields: [Field<Usage>] = [
         Field("input_tokens", "Tokens read by the model") { $0.inputTokens },
         Field("output_tokens", "Tokens written by the model") { $0.outputTokens },
+        Field("cached_tokens", "Tokens read that came from the provider's cache", .detail) { $0.cachedTokens },
+        Field("cache_write_tokens", "Tokens read that went into the cache", .detail) { $0.cacheWriteTokens },
+        Field("reasoning_tokens", "Tokens written that were thoughts", .detail) { $0.reasoningTokens },
         Field("cost_usd", "What it cost in US dollars") { $0.cost },
     ]
 }

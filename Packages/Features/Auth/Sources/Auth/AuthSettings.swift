@@ -36,7 +36,7 @@ enum AuthSettings {
 
     static let declarations = [
         vault.declaration, keepUnlocked.declaration, passphraseDescriptor.declaration, authorities.declaration,
-        certificate.declaration, key.declaration, client.declaration, ServerProfiles.kind.declaration,
+        certificate.declaration, key.declaration, client.declaration,
     ]
 
     /// The files that TLS is set up with.

@@ -2,10 +2,10 @@ import Capabilities
 public import Registry
 public import Settings
 
-/// Needs an authenticator and does nothing with it.
+/// Needs a model and does nothing with it.
 public struct CourierFeature: Feature {
     public static let manifest = Manifest(
-        id: "courier", summary: "Needs an authenticator", version: "1.0", needs: [.one((any Authenticator).self)])
+        id: "courier", summary: "Needs a model", version: "1.0", needs: [.one((any ModelProvider).self)])
 
     public init(_ settings: FeatureSettings) {}
 

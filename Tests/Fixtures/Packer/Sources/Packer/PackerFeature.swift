@@ -3,17 +3,17 @@ import Capabilities
 public import Registry
 public import Settings
 
-/// Computes checksums with liblzma, and marks requests with them.
+/// Computes checksums with liblzma, and is a model that answers with them.
 public struct PackerFeature: Feature {
     public static let manifest = Manifest(
-        id: "packer", summary: "Checksums by liblzma", version: "1.0", provides: [.single((any Authenticator).self)])
+        id: "packer", summary: "Checksums by liblzma", version: "1.0", provides: [.single((any ModelProvider).self)])
 
     public init(_ settings: FeatureSettings) {}
 
     public func register(in registry: inout RegistryBuilder) {
         registry.uses(
             Library("liblzma") { unsafe lzma_version_string().map { unsafe String(cString: $0) } ?? "unknown" })
-        registry.provide((any Authenticator).self, ChecksumAuthenticator() as any Authenticator)
+        registry.provide((any ModelProvider).self, ChecksumModel() as any ModelProvider)
         registry.add(
             Action("packer.crc", "Compute the CRC-32 of a text", .reads, .argument("text", "What to look at")) {
                 _, text in
@@ -23,13 +23,21 @@ public struct PackerFeature: Feature {
     }
 }
 
-/// Marks a request with the checksum of its URL.
-final class ChecksumAuthenticator: Authenticator {
-    func sign(_ request: inout RequestHead, for server: ServerID) {
-        request.headers.append(("X-Checksum", Secret(String(checksum(request.url), radix: 16))))
-    }
+/// Answers with the checksum of what it is asked.
+final class ChecksumModel: ModelProvider {
+    var id: String { "packer" }
+    var name: String { "Checksums" }
 
-    func renew(_ refused: RequestHead, for server: ServerID) -> Bool { false }
+    func isAvailable() async -> Bool { true }
+    func models() async -> [ModelDescription] { [ModelDescription(id: "crc", provider: id)] }
+
+    func answer(
+        _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
+    ) async throws -> ChatAnswer {
+        let text = String(checksum(request.messages.last?.text ?? ""), radix: 16)
+        try await receive([.text(text)])
+        return ChatAnswer(start: ChatStart(model: "crc"), message: Message(.assistant, text), finish: .stop)
+    }
 }
 
 /// The CRC-32 of the UTF-8 bytes.

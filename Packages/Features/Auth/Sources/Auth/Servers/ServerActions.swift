@@ -109,7 +109,7 @@ extension AuthServices {
             context.notice("\(name) was another server before, so its credentials were removed")
         }
         var changes: [(key: [String], value: JSON?)] = [
-            (["profiles", name, "server"], .string(url.text)), (["profiles", name, "auth", "kind"], kind.json),
+            (["profiles", name, "server"], .string(url.text)), (["profiles", name, "kind"], kind.json),
         ]
         if use || profiles.inUse == nil { changes.append((["profile"], .string(name))) }
         try await context.registry.one((any SettingsWriter).self).change(changes)

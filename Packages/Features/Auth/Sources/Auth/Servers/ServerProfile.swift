@@ -40,8 +40,6 @@ struct ServerProfile: Sendable {
 
 /// The profiles as the settings have them.
 struct ServerProfiles: Sendable {
-    static let kind = Setting<ServerKind?>("kind", "What the server of a profile speaks", default: nil, risk: .sends)
-
     private let settings: FeatureSettings
 
     init(_ settings: FeatureSettings) {
@@ -61,7 +59,7 @@ struct ServerProfiles: Sendable {
         do throws(HTTPError) {
             return ServerProfile(
                 name: name, url: try HTTPURL(server.address, assuming: .https),
-                kind: settings.inProfile(name)[Self.kind] ?? .openai)
+                kind: server.kind)
         } catch {
             throw .badAddress(profile: name, why: error.message)
         }

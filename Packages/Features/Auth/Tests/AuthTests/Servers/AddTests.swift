@@ -18,7 +18,7 @@ struct AddTests {
                 #expect(done["server"]?.string == server.api && done["kind"] == "kamiwaza" && done["in_use"] == true)
                 let settings = try desk.kept()
                 #expect(settings["profiles"]?["lab"]?["server"]?.string == server.api)
-                #expect(settings["profiles"]?["lab"]?["auth"]?["kind"] == "kamiwaza")
+                #expect(settings["profiles"]?["lab"]?["kind"] == "kamiwaza")
                 #expect(settings["profile"] == "lab")
                 #expect(server.requests.allSatisfy { $0.method == .get && $0.credential == .none })
                 #expect(server.requests.allSatisfy { $0.path.hasSuffix("/auth/health") })

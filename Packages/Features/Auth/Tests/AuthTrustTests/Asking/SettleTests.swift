@@ -131,6 +131,29 @@ struct SettleTests {
         }
     }
 
+    @Test("when who asked gives up, one that was cancelled meanwhile is passed over")
+    func passedOver() async throws {
+        let all = try TestCertificates.shared()
+        let door = Door()
+        let first = Person {
+            try await door.pass()
+            return true
+        }
+        let (second, third) = (Person(says: true), Person(says: true))
+        let shown = PresentedCertificate.of(all.selfSigned, [.selfSigned])
+        try await Bench.run { bench in
+            let asking = Task { try await bench.asAction(by: first) { try await bench.trust.settle(shown) } }
+            await first.wasAsked()
+            let waiting = Task { try await bench.asAction(by: second) { try await bench.trust.settle(shown) } }
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+            asking.cancel()
+            await #expect(throws: CancellationError.self) { try await asking.value }
+            try await bench.asAction(by: third) { try await bench.trust.settle(shown) }
+            #expect(second.questions.isEmpty && third.questions.count == 1)
+        }
+    }
+
     @Test("two servers are two questions, at the same time")
     func two() async throws {
         let all = try TestCertificates.shared()
