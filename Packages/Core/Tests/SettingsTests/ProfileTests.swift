@@ -101,7 +101,7 @@ struct ProfileTests {
                 "user.json:2:10: profiles.work.chat.modle: no such setting; did you mean 'model'?",
                 "user.json:2:36: profiles.work.chat.max-rounds: needs a whole number, not a string",
                 "user.json:3:3: profiles.work.sever: no such setting; did you mean 'server'?",
-                "user.json:4:3: profiles.work.profile: no such setting; known here: chat, files, server",
+                "user.json:4:3: profiles.work.profile: no such setting; known here: chat, files, kind, server",
             ])
     }
 
