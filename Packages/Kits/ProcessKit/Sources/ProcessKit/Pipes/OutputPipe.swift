@@ -88,6 +88,8 @@ extension OutputPipe {
             left -= count
             try check(limit)
         }
+        // Whoever collected may have been ended between reading the last bytes and counting them.
+        try check(limit)
         return buffer.withLock { $0.takeAll() } ?? []
     }
 
