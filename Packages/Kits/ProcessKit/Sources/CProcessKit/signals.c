@@ -78,7 +78,9 @@ void processkit_signals_set_restore(void (*restore)(void)) {
     restore_hook = restore;
 }
 
-void processkit_ignore_sigpipe(void) {
+void processkit_ignore_write_signals(void) {
     struct sigaction current;
     if (sigaction(SIGPIPE, 0, &current) == 0 && current.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
+    // A file that grows beyond the limit of the process is an error of that write, and not the end of everything.
+    if (sigaction(SIGXFSZ, 0, &current) == 0 && current.sa_handler == SIG_DFL) signal(SIGXFSZ, SIG_IGN);
 }

@@ -30,4 +30,4 @@ int processkit_signals_catch(int number);
 void processkit_signals_close(void);
 void processkit_signals_acknowledge(void);
 void processkit_signals_set_restore(void (*_Nullable restore)(void));
-void processkit_ignore_sigpipe(void);
+void processkit_ignore_write_signals(void);

@@ -29,7 +29,7 @@ public final class Launcher: Sendable {
         // Before there is a child, so that a thread that cannot be had costs nothing.
         do throws(LoopError) { try loop.start() } catch { throw ProcessError.watching(error) }
         // A child that stops reading must be an error of the write, not the end of this process.
-        processkit_ignore_sigpipe()
+        processkit_ignore_write_signals()
         let child = try ChildProcess(try Spawn(command), command, loop: loop)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             if case .bytes(let bytes) = command.input { group.addTask { await child.feed(bytes) } }

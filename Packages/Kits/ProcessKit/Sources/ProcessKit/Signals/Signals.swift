@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// A program with a loop of its own on the main thread polls `fileDescriptor` and calls `next`; one without takes
 /// `for await signal in try signals.received`. Either way a second interrupt ends the process at once with code 130,
-/// unless `acknowledgeInterrupt` was called in between. SIGPIPE is ignored from then on. When the value goes, the
-/// former handlers are back.
+/// unless `acknowledgeInterrupt` was called in between. SIGPIPE and SIGXFSZ, which would end it where a write merely
+/// fails, are ignored from then on. When the value goes, the former handlers are back.
 public final class Signals: Sendable {
     /// Becomes readable when a signal has arrived; to be polled, never read.
     public let fileDescriptor: Int32
@@ -26,7 +26,7 @@ public final class Signals: Sendable {
             throw .system("catch signals", errno: -descriptor)
         }
         let installed = Signals(descriptor)
-        processkit_ignore_sigpipe()
+        processkit_ignore_write_signals()
         for signal in signals {
             let result = processkit_signals_catch(signal.rawValue)
             guard result == 0 else { throw .system("catch signal \(signal.rawValue)", errno: -result) }
