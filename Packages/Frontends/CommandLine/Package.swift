@@ -6,7 +6,7 @@ let package = Package(
     products: [.library(name: "CommandLineFrontend", targets: ["CommandLineFrontend"])],
     dependencies: [
         .package(path: "../../Core"),
-        .package(path: "../../Kits/FileKit"),
+        .package(path: "../../Kits/FileKit"), .package(path: "../../Kits/LoopKit"),
         .package(path: "../../Kits/TerminalKit"),
         .package(path: "../Host"),
     ],
@@ -17,6 +17,7 @@ let package = Package(
                 .product(name: "Core", package: "Core"),
                 .product(name: "FileKit", package: "FileKit"),
                 .product(name: "HostKit", package: "Host"),
+                .product(name: "LoopKit", package: "LoopKit"),
                 .product(name: "TerminalKit", package: "TerminalKit"),
             ]),
         .testTarget(
@@ -26,6 +27,7 @@ let package = Package(
                 .product(name: "Core", package: "Core"),
                 .product(name: "CoreTesting", package: "Core"),
                 .product(name: "HostKit", package: "Host"),
+                .product(name: "LoopKit", package: "LoopKit"),
                 .product(name: "TerminalKit", package: "TerminalKit"),
             ]),
     ]

@@ -8,11 +8,13 @@ let package = Package(
     targets: [
         // Not through pkg-config: its one flag, -DUTF8PROC_EXPORTS, is for Windows and makes every build warn.
         .systemLibrary(name: "CUTF8Proc", providers: [.apt(["libutf8proc-dev"])]),
+        .systemLibrary(
+            name: "CCMarkGFM", providers: [.apt(["libcmark-gfm-dev", "libcmark-gfm-extensions-dev"])]),
         .target(name: "CTerminalKit"),
         .target(
             name: "TerminalKit",
             dependencies: [
-                "CUTF8Proc", "CTerminalKit", .product(name: "Core", package: "Core"),
+                "CUTF8Proc", "CCMarkGFM", "CTerminalKit", .product(name: "Core", package: "Core"),
                 .product(name: "LoopKit", package: "LoopKit"),
             ]),
         .testTarget(

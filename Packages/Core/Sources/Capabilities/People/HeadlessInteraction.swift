@@ -31,6 +31,10 @@ public struct HeadlessInteraction: Interaction {
         case .confirm:
             guard let yes = given.bool else { throw unfit("must be true or false, not \(given.kindName)") }
             return .confirm(yes)
+        case .composition:
+            if given.isNull { return .composition(nil) }
+            guard let text = given.string else { throw unfit("must be text or null, not \(given.kindName)") }
+            return .composition(text)
         }
     }
 }

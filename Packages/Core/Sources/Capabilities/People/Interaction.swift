@@ -21,6 +21,9 @@ public struct Question: Sendable {
         case secret
         case choice([String])
         case confirm
+        /// A text of any number of lines. The history has what was composed before, the oldest first; completions are
+        /// whole words, such as commands, for which a person may type the beginning.
+        case composition(history: [String], completions: [String])
     }
 
     public init(_ id: String, _ prompt: String, _ kind: Kind) {
@@ -36,6 +39,8 @@ public enum Answer: Sendable {
     case secret(Secret)
     case choice(Int)
     case confirm(Bool)
+    /// Nil when the person ended the input instead.
+    case composition(String?)
 }
 
 extension Interaction {
@@ -69,6 +74,21 @@ extension Interaction {
             throw InteractionError.wrongKind(id)
         }
         return yes
+    }
+
+    /// A text that the person composes, of any number of lines; nil when they ended the input (Ctrl-D).
+    ///
+    /// - Parameters:
+    ///   - history: what was composed before, the oldest first.
+    ///   - completions: whole words beginning with `/`, which the person may complete.
+    public func composition(
+        _ id: String, _ prompt: String, history: [String] = [], completions: [String] = []
+    ) async throws -> String? {
+        let question = Question(id, prompt, .composition(history: history, completions: completions))
+        guard case .composition(let text) = try await answer(question) else {
+            throw InteractionError.wrongKind(id)
+        }
+        return text
     }
 }
 

@@ -46,11 +46,22 @@ public struct ActionEvent: Sendable, Hashable {
     public let fields: JSONObject
     /// The part of the result's text that this event brings; printed as it comes where text is wanted.
     public let text: String?
+    /// What the text is written in.
+    public let format: TextFormat
 
-    public init(_ type: String, _ fields: JSONObject = [:], text: String? = nil) {
+    /// How text is written, so that a surface can draw it.
+    public enum TextFormat: String, Sendable, Hashable {
+        /// Shown as it stands.
+        case plain
+        /// Pieces of one Markdown document, as long as they follow each other.
+        case markdown
+    }
+
+    public init(_ type: String, _ fields: JSONObject = [:], text: String? = nil, format: TextFormat = .plain) {
         self.type = type
         self.fields = fields
         self.text = text
+        self.format = format
     }
 
     /// The event as one line of NDJSON says it.

@@ -89,6 +89,16 @@ extension Parameter where Value == String {
     }
 }
 
+extension Parameter where Value == String? {
+    /// A text that may be piped into the command: `git diff | martlet ask "Review this"`.
+    public static func piped(_ name: String, _ summary: String) -> Parameter {
+        Parameter(
+            ParameterDeclaration(
+                name: name, summary: summary, form: .option, schema: Value.schema, takesPipe: true),
+            standard: .some(nil))
+    }
+}
+
 extension Parameter where Value == Bool {
     /// A switch: `--name` turns it on, and where it is on by default `--no-name` turns it off.
     public static func flag(

@@ -18,10 +18,12 @@ public struct ParameterDeclaration: Sendable {
     public let standard: JSON?
     public let isRequired: Bool
     public let completion: Completion
+    /// Whether a command line fills it with what is piped into the program.
+    public let takesPipe: Bool
 
     public init(
         name: String, summary: String, form: Form, short: Character? = nil, schema: Schema, standard: JSON? = nil,
-        isRequired: Bool = false, completion: Completion? = nil
+        isRequired: Bool = false, completion: Completion? = nil, takesPipe: Bool = false
     ) {
         self.name = name
         self.summary = summary
@@ -31,6 +33,7 @@ public struct ParameterDeclaration: Sendable {
         self.standard = standard
         self.isRequired = isRequired
         self.completion = completion ?? Completion(schema)
+        self.takesPipe = takesPipe
     }
 
     /// Whether several values may be given.

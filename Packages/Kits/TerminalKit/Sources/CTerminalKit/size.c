@@ -9,3 +9,8 @@ bool martlet_terminal_size(int fd, int *columns, int *rows) {
     *rows = size.ws_row;
     return true;
 }
+
+int martlet_terminal_pending(int fd) {
+    int count = 0;
+    return ioctl(fd, FIONREAD, &count) == 0 ? count : 0;
+}

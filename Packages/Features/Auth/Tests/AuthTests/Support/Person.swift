@@ -38,6 +38,7 @@ final class Person: Interaction {
             case .confirm: return .confirm(false)
             case .text(let standard): return .text(standard ?? "")
             case .secret: return .secret(Secret(""))
+            case .composition: return .composition(nil)
             case .choice: throw InteractionError.unanswered(id: question.id, prompt: question.prompt)
             }
         }

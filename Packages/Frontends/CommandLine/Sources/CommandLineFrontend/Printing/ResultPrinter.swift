@@ -28,7 +28,14 @@ struct ResultPrinter {
     /// A stream ends with its result as an event; a list without events is a line an element.
     private func lines(_ value: JSON, isStream: Bool) -> String {
         if isStream {
-            return JSON.object(["type": "result", "is_error": false, "result": value]).text() + "\n"
+            var line: JSONObject = ["type": "result", "is_error": false]
+            // A record that names its own result stands beside it with its other members, as programs of this kind do it.
+            if let members = value.object, members["result"] != nil {
+                for (name, member) in members { line.append(name, member) }
+            } else {
+                line.append("result", value)
+            }
+            return JSON.object(line).text() + "\n"
         }
         guard let items = value.array else { return value.text() + "\n" }
         return items.map { $0.text() + "\n" }.joined()

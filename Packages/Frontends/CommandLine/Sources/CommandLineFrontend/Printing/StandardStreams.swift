@@ -8,10 +8,16 @@ final class StandardStreams: Sendable {
     /// Set once nobody reads the output any more, after which nothing more is written to it.
     private let outputIsGone = Mutex(false)
     private let outputWasClosed: Bool
+    /// The descriptors that results and messages go to.
+    let output: Int32
+    let errors: Int32
 
-    init() {
+    /// The streams of the process, unless a test has others.
+    init(output: Int32 = 1, errors: Int32 = 2) {
+        self.output = output
+        self.errors = errors
         // A descriptor that the parent closed would be given to the next file that is opened, and our output with it.
-        outputWasClosed = fcntl(1, F_GETFD) == -1
+        outputWasClosed = fcntl(output, F_GETFD) == -1
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
             _ = unsafe open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY)
         }
@@ -23,7 +29,7 @@ final class StandardStreams: Sendable {
     func write(_ text: String) throws(OutputError) {
         if outputWasClosed { throw OutputError.failed(EBADF) }
         if outputIsGone.withLock({ $0 }) { throw OutputError.nobodyReads }
-        let error = Self.writeAll(text, to: 1)
+        let error = Self.writeAll(text, to: output)
         guard error != 0 else { return }
         if error == EPIPE {
             outputIsGone.withLock { $0 = true }
@@ -34,7 +40,7 @@ final class StandardStreams: Sendable {
 
     /// Writes a line to standard error, where a failure to write can be told to nobody.
     func writeError(_ line: String) {
-        _ = Self.writeAll(line + "\n", to: 2)
+        _ = Self.writeAll(line + "\n", to: errors)
     }
 
     private static func writeAll(_ text: String, to descriptor: Int32) -> Int32 {

@@ -70,15 +70,20 @@ struct Command: Sendable {
             terminal.isTerminal && !options.isQuiet && !action.isInstant
             ? ProgressLine(fileDescriptor: 2, level: level(of: 2), clock: ContinuousClock()) : nil
         let output = CommandOutput(
-            streams, format: format, isQuiet: options.isQuiet, progressLine: line, loop: loop, level: level(of: 2),
-            redactor: host.redactor)
+            streams, format: format, isQuiet: options.isQuiet, progressLine: line, loop: loop, live: liveText(action),
+            level: level(of: 2), redactor: host.redactor)
         do {
             let interaction = try interaction(output, terminal)
             var arguments = parsed.arguments
             for (name, secret) in try await secrets(action, parsed, interaction) { arguments.append(name, secret) }
+            for parameter in action.parameters where parameter.takesPipe && arguments[parameter.name] == nil {
+                // A secret that comes the same way has taken it all.
+                guard !parsed.secrets.values.contains(.standardInput) else { break }
+                if let text = try await PipedInput.read() { arguments.append(parameter.name, .string(text)) }
+            }
             // The actions that look after settings tell it in their own way.
             if !action.worksAlways { tellInert(output) }
-            let value = try await withProgress(line) { [arguments] in
+            let value = try await withDrawing(line, output) { [arguments] in
                 try await workbench.perform(
                     action, arguments, interaction: interaction, output: output, limit: options.limit,
                     isAgreed: options.isAgreed)
@@ -90,22 +95,36 @@ struct Command: Sendable {
         }
     }
 
-    private func withProgress<Value: Sendable>(
-        _ line: ProgressLine?, _ work: @escaping @Sendable () async throws -> Value
+    /// What draws the text of events; nil when they are for a program, or nothing can be redrawn.
+    private func liveText(_ action: Action) -> LiveText? {
+        let level = level(of: 1)
+        guard action.isStreaming, format == .text, level != .none, Terminal(fileDescriptor: 1).isTerminal else {
+            return nil
+        }
+        return LiveText(streams, level: level, links: TerminalAbilities.followsLinks(host.environment))
+    }
+
+    /// Keeps the progress line and the output moving while the work is done, and both in order at its end.
+    private func withDrawing<Value: Sendable>(
+        _ line: ProgressLine?, _ output: CommandOutput, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let line else { return try await work() }
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await line.run() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            if let line { group.addTask { await line.run() } }
+            group.addTask { await output.run() }
             defer {
                 group.cancelAll()
-                line.finish()
+                line?.finish()
+                output.settle()
             }
             return try await work()
         }
     }
 
     private func print(_ value: any OutputValue, _ action: Action, _ output: CommandOutput) throws -> ExitCode {
-        if format == .text, output.hasPrintedText { return value.exit }
+        if format == .text, output.hasPrintedText {
+            try output.endLine()
+            return value.exit
+        }
         let printer = ResultPrinter(format: format, level: level(of: 1), width: width)
         let text = printer.text(value.json, action.result, isStream: action.isStreaming)
         if text.isEmpty, width != nil, action.effect == .reads { output.notice("nothing to show") }
@@ -137,7 +156,9 @@ struct Command: Sendable {
         if options.asksNobody || !terminal.isTerminal || !Terminal.hasControllingTerminal {
             return HeadlessInteraction(answers: answers)
         }
-        return TerminalInteraction(answers: answers, output: output, level: level(of: 2))
+        return TerminalInteraction(
+            answers: answers, output: output, level: level(of: 2),
+            isDumb: TerminalAbilities.isDumb(host.environment))
     }
 
     private func readAnswers(_ path: String) throws -> [String: JSON] {

@@ -14,24 +14,35 @@ final class CommandOutput: ActionOutput {
     private let loop: MainLoop
     private let level: ColorLevel
     private let redactor: Redactor
+    /// What draws the text on a terminal; elsewhere it is passed on as it is.
+    private let live: LiveText?
     private let sanitizer = Mutex(StreamSanitizer())
+    /// Whether the progress line says something.
+    private let showsProgress = Mutex(false)
     /// Whether the events have brought text, so that the result need not be printed again.
     private let hasText = Mutex(false)
+    private let isInLine = Mutex(false)
 
     init(
         _ streams: StandardStreams, format: OutputFormat, isQuiet: Bool, progressLine: ProgressLine?, loop: MainLoop,
-        level: ColorLevel, redactor: Redactor
+        live: LiveText? = nil, level: ColorLevel, redactor: Redactor
     ) {
         self.streams = streams
         self.format = format
         self.isQuiet = isQuiet
         self.progressLine = progressLine
         self.loop = loop
+        self.live = live
         self.level = level
         self.redactor = redactor
     }
 
     var hasPrintedText: Bool { hasText.withLock { $0 } }
+
+    /// Ends the last line of a text that did not end it, so that what comes next in the same place begins a line.
+    func endLine() throws(OutputError) {
+        if isInLine.withLock({ exchange(&$0, with: false) }) { try streams.write("\n") }
+    }
 
     func event(_ event: ActionEvent) async throws {
         switch format {
@@ -40,7 +51,9 @@ final class CommandOutput: ActionOutput {
         case .text:
             guard let text = event.text, !text.isEmpty else { return }
             hasText.withLock { $0 = true }
+            if let live { return try await show(text, event.format, live) }
             let clean = sanitizer.withLock { $0.sanitize(Array(text.utf8)) }
+            isInLine.withLock { $0 = clean.last != UInt8(ascii: "\n") }
             try await print(String(decoding: clean, as: UTF8.self))
         case .json, .csv, .markdown:
             return
@@ -54,6 +67,29 @@ final class CommandOutput: ActionOutput {
         }
     }
 
+    /// The text is what shows that the work goes on, so the progress line gives way to it.
+    private func show(_ text: String, _ format: ActionEvent.TextFormat, _ live: LiveText) async throws {
+        try await withTaskExecutorPreference(loop) {
+            if showsProgress.withLock({ exchange(&$0, with: false) }) {
+                progressLine?.update(StyledText())
+                progressLine?.around {}
+            }
+            switch format {
+            case .markdown: try live.show(markdown: text)
+            case .plain: try live.show(plain: text)
+            }
+        }
+    }
+
+    /// Draws what waits to be drawn until the surrounding task is cancelled.
+    func run() async { await live?.run() }
+
+    /// Ends the text that is being drawn, before anything else is shown.
+    func settle() {
+        // An output that is gone says so to the next event, or to the result.
+        do { try live?.settle() } catch {}
+    }
+
     func progress(_ progress: Progress) {
         guard !isQuiet else { return }
         var progress = progress
@@ -62,8 +98,10 @@ final class CommandOutput: ActionOutput {
             var line: JSONObject = ["type": "progress"]
             for (name, value) in progress.json.object ?? [:] { line.append(name, value) }
             streams.writeError(JSON.object(line).text())
-        } else {
-            progressLine?.update(StyledText(Sanitizer.sanitize(progress.activity)), fraction: progress.fraction)
+        } else if let progressLine {
+            settle()
+            showsProgress.withLock { $0 = true }
+            progressLine.update(StyledText(Sanitizer.sanitize(progress.activity)), fraction: progress.fraction)
         }
     }
 
@@ -73,6 +111,7 @@ final class CommandOutput: ActionOutput {
         if format.isForPrograms {
             streams.writeError(JSON.object(["type": "notice", "message": .string(text)]).text())
         } else {
+            settle()
             around { streams.writeError(Sanitizer.sanitize(text)) }
         }
     }
@@ -82,7 +121,9 @@ final class CommandOutput: ActionOutput {
         streams.writeError(text.rendered(level: level))
     }
 
-    func aroundProgress<Result>(_ body: () async throws -> Result) async throws -> Result {
+    /// Lends the terminal to a question.
+    func aroundQuestion<Result>(_ body: () async throws -> Result) async throws -> Result {
+        settle()
         guard let progressLine else { return try await body() }
         return try await progressLine.around(body)
     }

@@ -7,12 +7,14 @@ struct TerminalInteraction: Interaction {
     let answers: [String: JSON]
     let output: CommandOutput
     let level: ColorLevel
+    /// Whether the terminal understands no escape sequence.
+    let isDumb: Bool
 
     var canAsk: Bool { true }
 
     func answer(_ question: Question) async throws -> Answer {
         if answers[question.id] != nil { return try await HeadlessInteraction(answers: answers).answer(question) }
-        return try await output.aroundProgress { try await ask(question) }
+        return try await output.aroundQuestion { try await ask(question) }
     }
 
     private func ask(_ question: Question) async throws -> Answer {
@@ -35,6 +37,10 @@ struct TerminalInteraction: Interaction {
                 return .confirm(["y", "yes"].contains(line?.lowercased() ?? ""))
             case .choice(let options):
                 return .choice(try await choose(options, prompt, question, input))
+            case .composition(let history, let completions):
+                let composer = Composer(level: level, isDumb: isDumb)
+                return .composition(
+                    try await composer.read(prompt: prompt + " ", history: history, completions: completions))
             }
         } catch let error where error.isInterruption {
             throw CancellationError()

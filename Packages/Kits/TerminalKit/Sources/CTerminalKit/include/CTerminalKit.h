@@ -5,11 +5,22 @@
 /// Reads the size of the terminal behind `fd`; false when the kernel does not know it.
 bool martlet_terminal_size(int fd, int *columns, int *rows);
 
+enum {
+    /// One line, whose end may be typed as CR or LF.
+    martlet_input_line,
+    /// The same, and what was typed ahead is dropped.
+    martlet_input_secret,
+    /// Keys as they are: CR and LF differ, pastes are marked, and a change of the size writes 2 to `wake_fd`.
+    martlet_input_keys
+};
+
 /// Takes the terminal behind `fd` out of echo, line and signal-key mode, and guards it: until
-/// `martlet_terminal_leave`, an ending by signal, crash or `exit` puts it back first. A restore in between writes one
-/// byte to `wake_fd`. Typed-ahead input is dropped when `discard_input`. Returns 0 or an errno; EBUSY when one
-/// terminal is taken already.
-int martlet_terminal_enter(int fd, int wake_fd, bool discard_input);
+/// `martlet_terminal_leave`, an ending by signal, crash or `exit` puts it back first. A restore in between writes 0
+/// to `wake_fd`. Returns 0 or an errno; EBUSY when one terminal is taken already.
+int martlet_terminal_enter(int fd, int wake_fd, int input);
+
+/// How many bytes were typed and not read.
+int martlet_terminal_pending(int fd);
 
 /// Puts the terminal and the signal actions back; `fd` and `wake_fd` are not used after it returned.
 void martlet_terminal_leave(void);

@@ -24,7 +24,7 @@ struct Question: Sendable {
     ) throws(TerminalError) -> Bool {
         try device.write(display(editor, columns: device.columns))
         while true {
-            guard let byte = try device.readByte() else { return false }
+            guard case .byte(let byte) = try device.read() else { return false }
             let step = editor.receive(byte)
             // A pasted text is drawn once, not once for each of its characters.
             if !isSecret && (step != .unfinished || !device.hasInput) {

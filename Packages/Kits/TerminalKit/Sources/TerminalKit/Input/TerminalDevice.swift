@@ -3,10 +3,36 @@ import Glibc
 
 /// A terminal opened for one question: without echo, and put back when this goes away.
 @safe struct TerminalDevice: ~Copyable {
+    /// What is going to be typed.
+    enum Mode: Sendable {
+        /// A line; what was typed ahead counts.
+        case line
+        /// A line that nobody else may see, and nothing that was typed ahead.
+        case secret
+        /// Single keys: CR and LF differ, pastes are marked, and changes of the size are told.
+        case keys
+        /// Lines as the terminal itself edits them; nothing is changed about it.
+        case untouched
+    }
+
+    /// What there is to read.
+    enum Input: Equatable {
+        case byte(UInt8)
+        /// The terminal is gone, or the input was ended.
+        case end
+        /// The window has another size now.
+        case resized
+        /// Nothing was typed for as long as one wanted to wait.
+        case quiet
+    }
+
     private let descriptor: Int32
     private let wake: WakePipe
+    private let mode: Mode
+    /// How many bytes were typed before the terminal told Return from Ctrl-J.
+    let typedAhead: Int
 
-    init(path: String, wake: WakePipe, discardsInput: Bool) throws(TerminalError) {
+    init(path: String, wake: WakePipe, mode: Mode) throws(TerminalError) {
         let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0, isatty(descriptor) == 1 else {
             let error = errno
@@ -21,7 +47,7 @@ import Glibc
             close(descriptor)
             throw TerminalError(.inBackground, "cannot ask from the background; bring the program back with fg")
         }
-        let error = martlet_terminal_enter(descriptor, wake.writeEnd, discardsInput)
+        let error = Self.enter(descriptor, wake, mode)
         guard error == 0 else {
             close(descriptor)
             throw error == EBUSY
@@ -30,14 +56,26 @@ import Glibc
         }
         self.descriptor = descriptor
         self.wake = wake
+        self.mode = mode
+        typedAhead = mode == .keys ? Int(martlet_terminal_pending(descriptor)) : 0
     }
 
     deinit {
-        martlet_terminal_leave()
+        if mode != .untouched { martlet_terminal_leave() }
         close(descriptor)
     }
 
-    var columns: Int { Terminal(fileDescriptor: descriptor).size().columns }
+    private static func enter(_ descriptor: Int32, _ wake: WakePipe, _ mode: Mode) -> Int32 {
+        switch mode {
+        case .line: martlet_terminal_enter(descriptor, wake.writeEnd, Int32(martlet_input_line))
+        case .secret: martlet_terminal_enter(descriptor, wake.writeEnd, Int32(martlet_input_secret))
+        case .keys: martlet_terminal_enter(descriptor, wake.writeEnd, Int32(martlet_input_keys))
+        case .untouched: 0
+        }
+    }
+
+    var columns: Int { size.columns }
+    var size: TerminalSize { Terminal(fileDescriptor: descriptor).size() }
 
     /// Whether more was typed already.
     var hasInput: Bool {
@@ -45,15 +83,19 @@ import Glibc
         return unsafe poll(&ready, 1, 0) > 0
     }
 
-    /// The next byte, or nothing when the terminal is gone.
-    borrowing func readByte() throws(TerminalError) -> UInt8? {
+    /// What comes next; after `limit` milliseconds without anything, that it is quiet.
+    borrowing func read(limit: Int32 = -1) throws(TerminalError) -> Input {
         while true {
-            try wait(for: Int16(POLLIN))
+            switch try wait(for: Int16(POLLIN), limit: limit) {
+            case .ready: break
+            case .resized: if mode == .keys { return .resized }
+            case .late: return .quiet
+            }
             var byte: UInt8 = 0
-            let count = unsafe read(descriptor, &byte, 1)
-            if count == 1 { return byte }
+            let count = unsafe Glibc.read(descriptor, &byte, 1)
+            if count == 1 { return .byte(byte) }
             // A terminal whose other side was closed answers with an error of its own instead of an end.
-            if count == 0 || errno == EIO { return nil }
+            if count == 0 || errno == EIO { return .end }
             guard errno == EINTR || errno == EAGAIN else {
                 throw TerminalError(.system, "cannot read from the terminal", errno: errno)
             }
@@ -64,7 +106,7 @@ import Glibc
     borrowing func write(_ text: String) throws(TerminalError) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
-            try wait(for: Int16(POLLOUT))
+            guard try wait(for: Int16(POLLOUT)) == .ready else { continue }
             let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
                 bytes.removeFirst(count)
@@ -74,26 +116,36 @@ import Glibc
         }
     }
 
-    /// Moves on from the line of the prompt, trying once: what ends a question must not wait for a stopped terminal.
-    borrowing func endLine() {
-        var newline = UInt8(ascii: "\n")
-        _ = unsafe Glibc.write(descriptor, &newline, 1)
+    /// Moves on from the line of the prompt.
+    borrowing func endLine() { writeOnce("\n") }
+
+    /// Writes, trying once: what ends a question must not wait for a stopped terminal.
+    borrowing func writeOnce(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
     }
 
-    /// Returns when the terminal is ready; throws when somebody ended the wait.
-    private borrowing func wait(for events: Int16) throws(TerminalError) {
+    private enum Moment { case ready, resized, late }
+
+    /// Returns when the terminal is ready, has another size, or the limit is over; throws when somebody ended the wait.
+    private borrowing func wait(for events: Int16, limit: Int32 = -1) throws(TerminalError) -> Moment {
         var waiting = [
             pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0),
             pollfd(fd: descriptor, events: events, revents: 0),
         ]
-        while unsafe poll(&waiting, 2, -1) < 0 {
+        var count = unsafe poll(&waiting, 2, limit)
+        while count < 0 {
             guard errno == EINTR else {
                 throw TerminalError(.system, "cannot wait for the terminal", errno: errno)
             }
+            count = unsafe poll(&waiting, 2, limit)
         }
-        guard waiting[0].revents != 0 else { return }
-        throw wake.reason() == .cancelled
-            ? TerminalError(.cancelled, "the question was withdrawn")
-            : TerminalError(.interrupted, "the question was interrupted by a signal")
+        if count == 0 { return .late }
+        guard waiting[0].revents != 0 else { return .ready }
+        switch wake.reason() {
+        case .resized: return .resized
+        case .cancelled: throw TerminalError(.cancelled, "the question was withdrawn")
+        case .restored, nil: throw TerminalError(.interrupted, "the question was interrupted by a signal")
+        }
     }
 }

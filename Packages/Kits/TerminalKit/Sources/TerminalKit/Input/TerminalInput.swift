@@ -1,5 +1,4 @@
 import CTerminalKit
-import LoopKit
 
 /// Asks the person at the controlling terminal, so that standard input may be a pipe.
 ///
@@ -35,30 +34,9 @@ public struct TerminalInput: Sendable {
     public static let restore: @convention(c) () -> Void = martlet_terminal_restore
 
     private func read(_ prompt: StyledText, isSecret: Bool) async throws(TerminalError) -> [UInt8]? {
-        let wake = try WakePipe()
         let question = Question(prompt: prompt, isSecret: isSecret, level: level, theme: theme)
-        let path = path
-        let answer = await withTaskCancellationHandler {
-            await onThread {
-                Result { () throws(TerminalError) in
-                    let device = try TerminalDevice(path: path, wake: wake, discardsInput: isSecret)
-                    return try question.ask(on: device)
-                }
-            }
-        } onCancel: {
-            wake.cancel()
-        }
-        return try answer.get()
-    }
-
-    private func onThread(
-        _ work: @escaping @Sendable () -> Result<[UInt8]?, TerminalError>
-    ) async -> Result<[UInt8]?, TerminalError> {
-        do throws(LoopError) {
-            return try await onOwnThread(work)
-        } catch {
-            return .failure(
-                TerminalError(.system, "cannot start a thread to ask on", errno: error.errno))
+        return try await TerminalDevice.with(path: path, mode: isSecret ? .secret : .line) {
+            device throws(TerminalError) in try question.ask(on: device)
         }
     }
 }

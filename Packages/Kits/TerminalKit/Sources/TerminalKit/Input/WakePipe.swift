@@ -6,6 +6,7 @@ final class WakePipe: Sendable {
     enum Reason: UInt8 {
         case restored = 0
         case cancelled = 1
+        case resized = 2
     }
 
     let readEnd: Int32

@@ -10,16 +10,23 @@ public struct Style: Sendable, Hashable {
     public var italic: Bool
     /// With a line below.
     public var underline: Bool
+    /// With a line through it.
+    public var strikethrough: Bool
+    /// Where the text leads, on terminals that follow links.
+    public var link: LinkTarget?
 
     /// A style; everything left out looks as the terminal draws plain text.
     public init(
-        _ token: ThemeToken? = nil, bold: Bool = false, dim: Bool = false, italic: Bool = false, underline: Bool = false
+        _ token: ThemeToken? = nil, bold: Bool = false, dim: Bool = false, italic: Bool = false,
+        underline: Bool = false, strikethrough: Bool = false, link: LinkTarget? = nil
     ) {
         self.token = token
         self.bold = bold
         self.dim = dim
         self.italic = italic
         self.underline = underline
+        self.strikethrough = strikethrough
+        self.link = link
     }
 
     /// Text as the terminal draws it.

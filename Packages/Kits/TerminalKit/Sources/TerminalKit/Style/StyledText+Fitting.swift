@@ -28,10 +28,38 @@ extension StyledText {
     /// The text cut into lines of at most `width` columns, by the rules of ``TextWidth/wrap(_:to:)``.
     public func wrapped(to width: Int) -> [StyledText] {
         let text = plainText
-        return TextWidth.wrap(text, to: width).map { line in
-            let start = text.utf8.distance(from: text.startIndex, to: line.startIndex)
-            return slice(start..<start + line.utf8.count)
+        return slices(TextWidth.wrap(text, to: width), of: text)
+    }
+
+    /// The text cut into lines that are full, wherever that is; for code, whose spaces count.
+    func folded(to width: Int) -> [StyledText] {
+        let text = plainText
+        guard TextWidth.of(text) > width else { return [self] }
+        var lines: [Substring] = []
+        var start = text.startIndex
+        var used = 0
+        for index in text.indices {
+            let columns = TextWidth.of(text[index])
+            if used + columns > width && index > start {
+                lines.append(text[start..<index])
+                start = index
+                used = 0
+            }
+            used += columns
         }
+        lines.append(text[start...])
+        return slices(lines, of: text)
+    }
+
+    /// The text without spaces at its end.
+    var withoutTrailingSpaces: StyledText {
+        var result = self
+        while let last = result.runs.last, last.text.hasSuffix(" ") {
+            let kept = last.text.reversed().drop { $0 == " " }
+            result.removeLastRun()
+            result.append(harmless: String(kept.reversed()), last.style)
+        }
+        return result
     }
 
     /// The text on one line: line endings and tabs become single spaces.
@@ -45,20 +73,28 @@ extension StyledText {
         return result
     }
 
-    /// The part of the text that lies in a range of its UTF-8 bytes.
-    private func slice(_ bytes: Range<Int>) -> StyledText {
-        var result = StyledText()
+    /// The styled parts that stand where `parts` stand in `text`, the plain text of this; in one pass over the runs.
+    private func slices(_ parts: [Substring], of text: String) -> [StyledText] {
+        var number = 0
         var offset = 0
-        for run in runs {
-            let all = run.text.utf8
-            let wanted = bytes.clamped(to: offset..<offset + all.count)
-            if !wanted.isEmpty {
-                let start = all.index(all.startIndex, offsetBy: wanted.lowerBound - offset)
-                let end = all.index(start, offsetBy: wanted.count)
-                result.append(harmless: String(run.text[start..<end]), run.style)
+        return parts.map { part in
+            let start = text.utf8.distance(from: text.startIndex, to: part.startIndex)
+            let range = start..<start + part.utf8.count
+            var result = StyledText()
+            while number < runs.count {
+                let all = runs[number].text.utf8
+                let wanted = range.clamped(to: offset..<offset + all.count)
+                if !wanted.isEmpty {
+                    let first = all.index(all.startIndex, offsetBy: wanted.lowerBound - offset)
+                    let end = all.index(first, offsetBy: wanted.count)
+                    result.append(harmless: String(runs[number].text[first..<end]), runs[number].style)
+                }
+                // A run that goes on behind this part is needed for the next one.
+                if offset + all.count > range.upperBound { break }
+                offset += all.count
+                number += 1
             }
-            offset += all.count
+            return result
         }
-        return result
     }
 }

@@ -8,12 +8,20 @@ extension StyledText {
     public func rendered(level: ColorLevel, theme: Theme = .dark) -> String {
         guard level != .none else { return plainText }
         var output = ""
+        var link: LinkTarget?
         for run in runs {
+            if run.style.link != link {
+                link = run.style.link
+                output += Self.hyperlink(link)
+            }
             let parameters = run.style.parameters(level: level, theme: theme)
             output += parameters.isEmpty ? run.text : "\u{1B}[\(parameters)m\(run.text)\u{1B}[0m"
         }
-        return output
+        return link == nil ? output : output + Self.hyperlink(nil)
     }
+
+    /// "Operating system command" 8: the text that follows leads to `target`, or no longer anywhere.
+    private static func hyperlink(_ target: LinkTarget?) -> String { "\u{1B}]8;;\(target?.address ?? "")\u{1B}\\" }
 }
 
 extension Style {
@@ -24,6 +32,7 @@ extension Style {
         if dim { parts.append("2") }
         if italic { parts.append("3") }
         if underline { parts.append("4") }
+        if strikethrough { parts.append("9") }
         if let color = token.flatMap(theme.textColor) {
             switch level {
             case .none: break

@@ -6,7 +6,7 @@ public struct StyledText: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// A piece of text in one style.
     public struct Run: Sendable, Hashable {
         /// The text, already harmless to a terminal.
-        public let text: String
+        public internal(set) var text: String
         /// How it looks.
         public let style: Style
 
@@ -60,10 +60,13 @@ public struct StyledText: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// The columns that the text takes on one line.
     public var width: Int { runs.reduce(0) { $0 + TextWidth.of($1.text) } }
 
+    mutating func removeLastRun() { runs.removeLast() }
+
     mutating func append(harmless text: String, _ style: Style) {
         guard !text.isEmpty else { return }
         if let last = runs.last, last.style == style {
-            runs[runs.count - 1] = Run(harmless: last.text + text, style: style)
+            // In place: text that arrives in many small pieces is not copied for each of them.
+            runs[runs.count - 1].text += text
         } else {
             runs.append(Run(harmless: text, style: style))
         }

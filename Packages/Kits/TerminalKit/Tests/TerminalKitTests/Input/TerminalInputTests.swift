@@ -3,103 +3,104 @@ import Testing
 
 @testable import TerminalKit
 
-/// Serialized, because a process has one terminal to guard.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct TerminalInputTests {
-    @Test("a line is shown while it is typed, and edited")
-    func line() async throws {
-        let pty = try PseudoTerminal()
-        let before = pty.flags
-        async let answer = TerminalInput(path: pty.path).readLine(prompt: "Name: ")
-        _ = try await pty.output(upTo: "Name: ")
-        #expect(pty.flags != before)
-        pty.type("mikz\u{7F}e\r")
-        #expect(try await answer == "mike")
-        let shown = try await pty.output()
-        #expect(screen(after: shown).contains("Name: mike"))
-        #expect(pty.flags == before)
-    }
-
-    @Test("a secret is not shown, and the terminal is put back")
-    func secret() async throws {
-        let pty = try PseudoTerminal()
-        let before = pty.flags
-        async let answer = TerminalInput(path: pty.path).readSecret(prompt: "Token: ")
-        let prompt = try await pty.output(upTo: "Token: ")
-        pty.type("hunter2\n")
-        #expect(try await answer == Array("hunter2".utf8))
-        #expect(screen(after: prompt + (try await pty.output())) == ["Token: ", ""])
-        #expect(pty.flags == before)
-    }
-
-    @Test("Ctrl-D on an empty line ends the input")
-    func end() async throws {
-        let pty = try PseudoTerminal()
-        async let answer = TerminalInput(path: pty.path).readLine(prompt: "> ")
-        _ = try await pty.output(upTo: "> ")
-        pty.type("\u{04}")
-        #expect(try await answer == nil)
-    }
-
-    @Test("Ctrl-C interrupts, and the terminal is put back")
-    func interrupted() async throws {
-        let pty = try PseudoTerminal()
-        let before = pty.flags
-        let question = Task { [path = pty.path] in try await TerminalInput(path: path).readSecret(prompt: "> ") }
-        _ = try await pty.output(upTo: "> ")
-        pty.type("half\u{03}")
-        await #expect { _ = try await question.value } throws: { ($0 as? TerminalError)?.kind == .interrupted }
-        #expect(pty.flags == before)
-    }
-
-    @Test("cancelling the task withdraws the question and puts the terminal back")
-    func cancelled() async throws {
-        let pty = try PseudoTerminal()
-        let before = pty.flags
-        let question = Task { [path = pty.path] in try await TerminalInput(path: path).readSecret(prompt: "> ") }
-        _ = try await pty.output(upTo: "> ")
-        question.cancel()
-        await #expect { _ = try await question.value } throws: { ($0 as? TerminalError)?.kind == .cancelled }
-        #expect(pty.flags == before)
-    }
-
-    @Test("a restore from elsewhere ends the question, since the echo is on again")
-    func restored() async throws {
-        let pty = try PseudoTerminal()
-        let before = pty.flags
-        let question = Task { [path = pty.path] in try await TerminalInput(path: path).readSecret(prompt: "> ") }
-        _ = try await pty.output(upTo: "> ")
-        TerminalInput.restore()
-        #expect(pty.flags == before)
-        await #expect { _ = try await question.value } throws: { ($0 as? TerminalError)?.kind == .interrupted }
-        TerminalInput.restore()
-    }
-
-    @Test("only one question is open at a time, and the first is not disturbed")
-    func busy() async throws {
-        let pty = try PseudoTerminal()
-        async let first = TerminalInput(path: pty.path).readLine(prompt: "> ")
-        _ = try await pty.output(upTo: "> ")
-        await #expect { _ = try await TerminalInput(path: pty.path).readLine(prompt: "? ") } throws: {
-            ($0 as? TerminalError)?.kind == .busy
+extension OneTerminal {
+    @Suite(.timeLimit(.minutes(1))) struct TerminalInputTests {
+        @Test("a line is shown while it is typed, and edited")
+        func line() async throws {
+            let pty = try PseudoTerminal()
+            let before = pty.flags
+            async let answer = TerminalInput(path: pty.path).readLine(prompt: "Name: ")
+            _ = try await pty.output(upTo: "Name: ")
+            #expect(pty.flags != before)
+            pty.type("mikz\u{7F}e\r")
+            #expect(try await answer == "mike")
+            let shown = try await pty.output()
+            #expect(screen(after: shown).contains("Name: mike"))
+            #expect(pty.flags == before)
         }
-        pty.type("still\n")
-        #expect(try await first == "still")
-    }
 
-    @Test("a closed terminal ends the read")
-    func closed() async throws {
-        var pty: PseudoTerminal? = try PseudoTerminal()
-        let path = try #require(pty?.path)
-        async let answer = TerminalInput(path: path).readLine(prompt: "> ")
-        _ = try await pty?.output(upTo: "> ")
-        pty = nil
-        #expect(try await answer == nil)
-    }
+        @Test("a secret is not shown, and the terminal is put back")
+        func secret() async throws {
+            let pty = try PseudoTerminal()
+            let before = pty.flags
+            async let answer = TerminalInput(path: pty.path).readSecret(prompt: "Token: ")
+            let prompt = try await pty.output(upTo: "Token: ")
+            pty.type("hunter2\n")
+            #expect(try await answer == Array("hunter2".utf8))
+            #expect(screen(after: prompt + (try await pty.output())) == ["Token: ", ""])
+            #expect(pty.flags == before)
+        }
 
-    @Test("what is no terminal is refused with a way out", arguments: ["/dev/null", "/nonexistent"])
-    func noTerminal(path: String) async {
-        await #expect { _ = try await TerminalInput(path: path).readSecret(prompt: "> ") } throws: {
-            ($0 as? TerminalError)?.kind == .notATerminal
+        @Test("Ctrl-D on an empty line ends the input")
+        func end() async throws {
+            let pty = try PseudoTerminal()
+            async let answer = TerminalInput(path: pty.path).readLine(prompt: "> ")
+            _ = try await pty.output(upTo: "> ")
+            pty.type("\u{04}")
+            #expect(try await answer == nil)
+        }
+
+        @Test("Ctrl-C interrupts, and the terminal is put back")
+        func interrupted() async throws {
+            let pty = try PseudoTerminal()
+            let before = pty.flags
+            let question = Task { [path = pty.path] in try await TerminalInput(path: path).readSecret(prompt: "> ") }
+            _ = try await pty.output(upTo: "> ")
+            pty.type("half\u{03}")
+            await #expect { _ = try await question.value } throws: { ($0 as? TerminalError)?.kind == .interrupted }
+            #expect(pty.flags == before)
+        }
+
+        @Test("cancelling the task withdraws the question and puts the terminal back")
+        func cancelled() async throws {
+            let pty = try PseudoTerminal()
+            let before = pty.flags
+            let question = Task { [path = pty.path] in try await TerminalInput(path: path).readSecret(prompt: "> ") }
+            _ = try await pty.output(upTo: "> ")
+            question.cancel()
+            await #expect { _ = try await question.value } throws: { ($0 as? TerminalError)?.kind == .cancelled }
+            #expect(pty.flags == before)
+        }
+
+        @Test("a restore from elsewhere ends the question, since the echo is on again")
+        func restored() async throws {
+            let pty = try PseudoTerminal()
+            let before = pty.flags
+            let question = Task { [path = pty.path] in try await TerminalInput(path: path).readSecret(prompt: "> ") }
+            _ = try await pty.output(upTo: "> ")
+            TerminalInput.restore()
+            #expect(pty.flags == before)
+            await #expect { _ = try await question.value } throws: { ($0 as? TerminalError)?.kind == .interrupted }
+            TerminalInput.restore()
+        }
+
+        @Test("only one question is open at a time, and the first is not disturbed")
+        func busy() async throws {
+            let pty = try PseudoTerminal()
+            async let first = TerminalInput(path: pty.path).readLine(prompt: "> ")
+            _ = try await pty.output(upTo: "> ")
+            await #expect { _ = try await TerminalInput(path: pty.path).readLine(prompt: "? ") } throws: {
+                ($0 as? TerminalError)?.kind == .busy
+            }
+            pty.type("still\n")
+            #expect(try await first == "still")
+        }
+
+        @Test("a closed terminal ends the read")
+        func closed() async throws {
+            var pty: PseudoTerminal? = try PseudoTerminal()
+            let path = try #require(pty?.path)
+            async let answer = TerminalInput(path: path).readLine(prompt: "> ")
+            _ = try await pty?.output(upTo: "> ")
+            pty = nil
+            #expect(try await answer == nil)
+        }
+
+        @Test("what is no terminal is refused with a way out", arguments: ["/dev/null", "/nonexistent"])
+        func noTerminal(path: String) async {
+            await #expect { _ = try await TerminalInput(path: path).readSecret(prompt: "> ") } throws: {
+                ($0 as? TerminalError)?.kind == .notATerminal
+            }
         }
     }
 }

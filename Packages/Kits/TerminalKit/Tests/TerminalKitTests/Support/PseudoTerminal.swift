@@ -1,5 +1,6 @@
 import Glibc
 import LoopKit
+import Synchronization
 
 @testable import TerminalKit
 
@@ -10,6 +11,7 @@ final class PseudoTerminal: Sendable {
     }
 
     let master: Int32
+    private let isHungUp = Atomic(false)
     let slave: Int32
     let path: String
 
@@ -24,9 +26,16 @@ final class PseudoTerminal: Sendable {
     }
 
     deinit {
-        close(master)
+        if !isHungUp.load(ordering: .relaxed) { close(master) }
         close(slave)
     }
+
+    /// Closes the test's side for good.
+    func hangUp() {
+        if !isHungUp.exchange(true, ordering: .relaxed) { close(master) }
+    }
+
+    func resize(columns: Int, rows: Int) { unsafe system("stty -F \(path) cols \(columns) rows \(rows)") }
 
     /// The local, input and output flags, as one comparable value.
     var flags: [tcflag_t] {

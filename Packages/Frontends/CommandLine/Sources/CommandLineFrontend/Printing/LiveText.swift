@@ -1,0 +1,82 @@
+import Synchronization
+import TerminalKit
+
+/// The text of events on a terminal: Markdown is drawn while it arrives, everything else is printed as it comes.
+final class LiveText: Sendable {
+    private struct State: ~Copyable {
+        var markdown: LiveMarkdown
+        var sanitizer = StreamSanitizer()
+        /// Whether printed text has not ended its line.
+        var isInLine = false
+    }
+
+    private let streams: StandardStreams
+    private let terminal: Terminal
+    private let state: Mutex<State>
+    private let start = ContinuousClock.now
+    /// A word for each time that something waits to be drawn.
+    private let behind: AsyncStream<Void>
+    private let tell: AsyncStream<Void>.Continuation
+
+    init(_ streams: StandardStreams, level: ColorLevel, links: Bool) {
+        self.streams = streams
+        terminal = Terminal(fileDescriptor: streams.output)
+        state = Mutex(State(markdown: LiveMarkdown(level: level, links: links)))
+        (behind, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Shows the next piece of a Markdown document.
+    func show(markdown text: String) throws(OutputError) {
+        let isBehind = try state.withLock { state throws(OutputError) in
+            try endLine(&state)
+            try write(state.markdown.append(text, at: now, size: terminal.size()))
+            return state.markdown.isBehind
+        }
+        if isBehind { tell.yield() }
+    }
+
+    /// Prints text as it is.
+    func show(plain text: String) throws(OutputError) {
+        try state.withLock { state throws(OutputError) in
+            try write(state.markdown.finish(size: terminal.size()))
+            let clean = String(decoding: state.sanitizer.sanitize(Array(text.utf8)), as: UTF8.self)
+            try write(clean)
+            if let last = clean.last { state.isInLine = !last.isNewline }
+        }
+    }
+
+    /// Ends what is open, so that something else can begin a line of its own.
+    func settle() throws(OutputError) {
+        try state.withLock { state throws(OutputError) in
+            try write(state.markdown.finish(size: terminal.size()))
+            try endLine(&state)
+        }
+    }
+
+    /// Draws what waits for its frame, until the surrounding task is cancelled.
+    func run() async {
+        do {
+            for await _ in behind {
+                try await Task.sleep(for: LiveMarkdown.shortestInterval)
+                try state.withLock { state throws(OutputError) in
+                    try write(state.markdown.draw(at: now, size: terminal.size()))
+                }
+            }
+        } catch {
+            // Cancelled, or the output is gone: then the next event meets the same error and tells it.
+        }
+    }
+
+    private var now: Duration { start.duration(to: .now) }
+
+    private func write(_ text: String) throws(OutputError) {
+        if !text.isEmpty { try streams.write(text) }
+    }
+
+    private func endLine(_ state: inout State) throws(OutputError) {
+        let rest = String(decoding: state.sanitizer.finish(), as: UTF8.self)
+        guard state.isInLine || !rest.isEmpty else { return }
+        state.isInLine = false
+        try write(rest + "\n")
+    }
+}

@@ -1,0 +1,85 @@
+import Glibc
+import HostKit
+import Registry
+import TerminalKit
+import Testing
+
+@testable import CommandLineFrontend
+
+@Suite("An answer on a terminal", .serialized, .enabled(if: Console.isInstalled, "needs tmux"), .timeLimit(.minutes(2)))
+struct LiveOutputTests {
+    /// Does a command on a terminal, with keys that were typed ahead; gives the rows and the end of the process.
+    private func shown(_ words: String, typed: String = "", code: Int32 = 0) async throws -> [String] {
+        let terminal = try ConsoleTerminal(typed: typed)
+        async let output = terminal.output()
+        await #expect(processExitsWith: .exitCode(code)) { [words = words as String, path = terminal.path as String] in
+            try Console.adopt(path)
+            let program = CommandLineProgram(
+                name: "martlet", version: "1.0", features: [BuiltInFeature(AnswerFeature.self)])
+            let code = await MainActor.run { program.run(["martlet"] + words.split(separator: " ").map(String.init)) }
+            Console.finish()
+            exit(code)
+        }
+        return try Console.screen(try await Self.withoutMarks(output))
+    }
+
+    /// Old emulators show what they do not know.
+    private static func withoutMarks(_ output: String) -> String {
+        output.replacing("\u{1B}[?2004h", with: "").replacing("\u{1B}[?2004l", with: "")
+    }
+
+    private func drawn(_ text: String) -> [String] {
+        Markdown.render(text, width: 39, level: .ansi256).map { line in
+            String(line.plainText.reversed().drop { $0 == " " }.reversed())
+        }
+    }
+
+    @Test("streams with a table, a list and code, and looks as if it had come at once")
+    func stream() async throws {
+        #expect(try await shown("answer stream") == drawn(AnswerFeature.text))
+    }
+
+    @Test("gives rows and notices a line of their own")
+    func rows() async throws {
+        #expect(try await shown("answer rows") == ["before it", "⚙ read *.md", "after it", "a notice", "end"])
+    }
+
+    @Test("ends before a question, and goes on after it")
+    func question() async throws {
+        let rows = try await shown("answer ask", typed: "Anna\n")
+        #expect(rows == ["Who are you?", "Name: Anna", "Hello Anna"])
+    }
+
+    @Test("follows what a person composes, line by line, until the input ends")
+    func composition() async throws {
+        let rows = try await shown("answer compose", typed: "one\\\ntwo\n\u{04}")
+        #expect(rows.prefix(2) == ["you › one", "      two"])
+        #expect(rows.contains { $0.hasSuffix("one two") || $0.hasSuffix("two") })
+    }
+
+    @Test("stays as far as it came when it is interrupted")
+    func interrupted() async throws {
+        let rows = try await shown("answer stop", code: 130)
+        #expect(rows.starts(with: ["This much", ""]) && rows.contains { $0.contains("was **said") })
+    }
+
+    @Test("is the raw text where it is piped, or colours are not wanted", arguments: ["", "--color=never"])
+    func raw(option: String) async throws {
+        let exit = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+            [option = option as String] in
+            let program = CommandLineProgram(
+                name: "martlet", version: "1.0", features: [BuiltInFeature(AnswerFeature.self)])
+            let words = ["martlet", "answer", "stream"] + (option.isEmpty ? [] : [option])
+            let code = await MainActor.run { program.run(words) }
+            precondition(code == 0)
+        }
+        let output = String(decoding: try #require(exit).standardOutputContent, as: UTF8.self)
+        #expect(output.contains(AnswerFeature.text))
+    }
+
+    @Test("is the raw text on a terminal without colours")
+    func colourless() async throws {
+        let rows = try await shown("answer rows --color=never")
+        #expect(rows.first?.hasPrefix("before *it*") == true)
+    }
+}

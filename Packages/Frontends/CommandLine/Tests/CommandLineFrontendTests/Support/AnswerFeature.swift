@@ -1,0 +1,81 @@
+import Capabilities
+import Glibc
+import JSON
+import Registry
+import Settings
+
+/// Actions that answer in Markdown while they run.
+struct AnswerFeature: Feature {
+    static let manifest = Manifest(id: "answer", summary: "Answers in Markdown", version: "1.0")
+
+    static let text = """
+        # Title
+
+        A paragraph with **strong** words that is long enough to be wrapped.
+
+        | Name | Count |
+        |------|------:|
+        | 漢字 | 12 |
+
+        - one
+        - two
+
+        ```swift
+        let x = 1
+        ```
+
+        """
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) {
+        for action in [Self.stream, Self.rows, Self.ask, Self.compose, Self.stop] { registry.add(action) }
+    }
+
+    private static func say(_ text: String, _ context: ActionContext) async throws {
+        for character in text {
+            try await context.emit(ActionEvent("message", text: String(character), format: .markdown))
+        }
+    }
+
+    private static let stream = Action("answer.stream", "Answer", .reads) { context in
+        context.progress("thinking")
+        try await say(text, context)
+        return Nothing()
+    }
+    .streaming()
+
+    private static let rows = Action("answer.rows", "Answer with a row of a tool in between", .reads) { context in
+        try await say("before *it*", context)
+        try await context.emit(ActionEvent("tool_use", text: "⚙ read *.md"))
+        try await say("after **it**", context)
+        context.notice("a notice")
+        try await say("end", context)
+        return Nothing()
+    }
+    .streaming()
+
+    private static let ask = Action("answer.ask", "Answer, ask, and answer", .reads) { context in
+        try await say("Who **are** you?", context)
+        let name = try await context.interaction.text("answer.name", "Name")
+        try await say("Hello `\(name)`", context)
+        return Nothing()
+    }
+    .streaming()
+
+    private static let compose = Action("answer.compose", "Repeat what is composed", .reads) { context in
+        while let text = try await context.interaction.composition("answer.text", "you ›", completions: ["/bye"]) {
+            try await say("You said:\n\n> \(text.replacing("\n", with: "\n> "))", context)
+        }
+        return Nothing()
+    }
+    .streaming()
+
+    private static let stop = Action("answer.stop", "Answer until it is interrupted", .reads) { context in
+        try await say("This much\n\n- was **said", context)
+        kill(getpid(), SIGINT)
+        try await Task.sleep(for: .seconds(600))
+        return Nothing()
+    }
+    .streaming()
+}

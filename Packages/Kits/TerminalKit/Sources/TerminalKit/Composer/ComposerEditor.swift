@@ -1,0 +1,140 @@
+/// What a person composes, key by key; knows keys but no terminal.
+struct ComposerEditor: Sendable {
+    enum Step: Equatable {
+        case unfinished
+        /// The screen is to be drawn anew.
+        case cleared
+        case submitted
+        case ended
+        case interrupted
+    }
+
+    /// What is shown below the text for a moment.
+    enum Hint: Equatable {
+        case none
+        case words([String])
+        case message(String)
+    }
+
+    var edited = EditedText()
+    /// While the history is searched.
+    var search: HistorySearch?
+    var history: ComposerHistory
+    let completions: [String]
+    private(set) var hint = Hint.none
+    private var killed = ""
+    private var wasInterrupted = false
+
+    init(history: [String] = [], completions: [String] = []) {
+        self.history = ComposerHistory(history)
+        self.completions = completions.filter { $0.hasPrefix("/") }.sorted()
+    }
+
+    var text: String { edited.text }
+
+    /// The same without what is shown only while somebody types.
+    var atRest: ComposerEditor {
+        var editor = self
+        editor.hint = .none
+        editor.search = nil
+        editor.edited.move(to: edited.characters.count)
+        return editor
+    }
+
+    mutating func receive(_ key: ComposerKey) -> Step {
+        hint = .none
+        let isSecond = wasInterrupted
+        wasInterrupted = false
+        if key == .clearScreen { return .cleared }
+        if search != nil, let step = receiveWhileSearching(key) { return step }
+        switch key {
+        case .submit: return submit()
+        case .interrupt: return interrupt(isSecond)
+        case .end:
+            if edited.isEmpty { return .ended }
+            delete(edited.cursor..<min(edited.cursor + 1, edited.characters.count))
+        case .up: if !edited.moveLine(up: true) { recall(history.older(than: edited.text)) }
+        case .down: if !edited.moveLine(up: false) { recall(history.newer(than: edited.text)) }
+        case .search: search = HistorySearch(before: edited)
+        case .complete: complete()
+        case .escape, .abandon, .clearScreen: break
+        default: edit(key)
+        }
+        return .unfinished
+    }
+
+    private mutating func edit(_ key: ComposerKey) {
+        let cursor = edited.cursor
+        let count = edited.characters.count
+        switch key {
+        case .text(let scalar): insert(String(Character(scalar)))
+        case .paste(let text): insert(text)
+        case .newLine: insert("\n")
+        case .left: edited.move(to: cursor - 1)
+        case .right: edited.move(to: cursor + 1)
+        case .wordLeft: edited.move(to: edited.wordStart())
+        case .wordRight: edited.move(to: edited.wordEnd())
+        case .lineStart: edited.move(to: edited.lineStart(of: cursor))
+        case .lineEnd: edited.move(to: edited.lineEnd(of: cursor))
+        case .deleteBackward: delete(max(0, cursor - 1)..<cursor)
+        case .deleteForward: delete(cursor..<min(cursor + 1, count))
+        case .deleteWordBackward: kill(edited.wordStart()..<cursor)
+        case .deleteSpacedWordBackward: kill(edited.wordStart(spaced: true)..<cursor)
+        case .deleteWordForward: kill(cursor..<edited.wordEnd())
+        case .deleteToLineStart:
+            let start = edited.lineStart(of: cursor)
+            // At the start of a line there is its line feed to take away, so that the key goes on working.
+            kill((start == cursor ? max(0, start - 1) : start)..<cursor)
+        case .deleteToLineEnd:
+            let end = edited.lineEnd(of: cursor)
+            kill(cursor..<(end == cursor ? min(count, end + 1) : end))
+        case .yank: insert(killed)
+        default: break
+        }
+    }
+
+    mutating func insert(_ text: String) {
+        guard edited.byteCount + text.utf8.count <= Composer.limit else {
+            hint = .message("at most \(Composer.limit / 1024) KB fit; give more by a file")
+            return
+        }
+        edited.insert(text)
+    }
+
+    private mutating func delete(_ range: Range<Int>) { edited.remove(range) }
+
+    private mutating func kill(_ range: Range<Int>) {
+        guard !range.isEmpty else { return }
+        killed = edited.remove(range)
+    }
+
+    private mutating func recall(_ text: String?) {
+        if let text { edited = EditedText(text) }
+    }
+
+    /// A backslash at the end of the line asks for one more; two of them are one that was meant.
+    mutating func submit() -> Step {
+        let end = edited.lineEnd(of: edited.cursor)
+        let slashes = edited.characters[..<end].reversed().prefix { $0 == "\\" }.count
+        guard edited.cursor == end, slashes % 2 == 1 else { return .submitted }
+        edited.remove(end - 1..<end)
+        insert("\n")
+        return .unfinished
+    }
+
+    private mutating func interrupt(_ isSecond: Bool) -> Step {
+        if isSecond { return .interrupted }
+        wasInterrupted = true
+        // Ctrl-Y brings it back.
+        kill(0..<edited.characters.count)
+        history.reset()
+        hint = .message("Ctrl-C once more ends")
+        return .unfinished
+    }
+
+    private mutating func complete() {
+        let completion = WordCompletion(edited, among: completions)
+        if let addition = completion?.addition { insert(addition) }
+        hint = completion.map { $0.choices.isEmpty ? .none : .words($0.choices) } ?? .none
+    }
+}

@@ -1,0 +1,163 @@
+/// Some rows at the end of a terminal's output that are redrawn in place, with no more than what has changed.
+///
+/// It makes the text to write and writes nothing. No row may reach the last column, where terminals differ.
+struct LiveRows: Sendable {
+    /// A place among the rows.
+    struct Place: Equatable, Sendable {
+        var row = 0
+        var column = 0
+    }
+
+    /// Erases everything from the start of this line on. Some terminals keep what is erased from their very first place.
+    private static let eraseBelow = "\u{1B}[K\u{1B}[C\u{1B}[J\r"
+
+    private let level: ColorLevel
+    private let theme: Theme
+    /// What is on the screen, at how many columns, and where the cursor stands.
+    private var drawn: [StyledText] = []
+    private var columns = 0
+    private var pen = Place()
+    /// Whether the column of the cursor is sure; terminals differ about the width of some characters.
+    private var isColumnSure = false
+
+    init(level: ColorLevel, theme: Theme) {
+        self.level = level
+        self.theme = theme
+    }
+
+    /// Shows `rows` in place of those that are there, with the cursor at its place or behind the last.
+    ///
+    /// The first `final` of them are then no longer touched. `columns` is the width of the window now.
+    mutating func update(
+        _ rows: [StyledText], final: Int = 0, cursor: Place? = nil, columns: Int, all: Bool = false
+    ) -> String {
+        var output = erasureAfterResize(to: columns)
+        for (number, row) in rows.enumerated() {
+            if number < drawn.count {
+                guard all || row != drawn[number] else { continue }
+                rewrite(drawn[number], as: row, at: number, all: all, &output)
+            } else {
+                begin(number, &output)
+                write(row, &output)
+            }
+        }
+        if drawn.count > rows.count {
+            move(to: Place(row: rows.count), &output)
+            output += Self.eraseBelow
+        }
+        drawn = Array(rows.dropFirst(final))
+        if drawn.isEmpty && !rows.isEmpty {
+            begin(rows.count, &output)
+        } else if let last = rows.last {
+            move(to: cursor ?? Place(row: rows.count - 1, column: last.width), &output)
+        } else {
+            pen = Place()
+        }
+        pen.row -= final
+        return output
+    }
+
+    /// Shows `rows` for good and ends below them; whatever else wrote among the old ones is gone.
+    mutating func finish(_ rows: [StyledText], columns: Int) -> String {
+        update(rows, final: rows.count, columns: columns, all: true)
+    }
+
+    /// Empties the screen; the next update draws at its top.
+    mutating func clearScreen() -> String {
+        drawn = []
+        pen = Place()
+        isColumnSure = true
+        return "\u{1B}[H\u{1B}[2J"
+    }
+}
+
+// MARK: Drawing
+
+extension LiveRows {
+    /// A narrower window has broken the rows into more, so that they are drawn anew from where the first now begins.
+    private mutating func erasureAfterResize(to columns: Int) -> String {
+        defer { self.columns = columns }
+        guard columns != self.columns, !drawn.isEmpty, columns > 0 else { return "" }
+        var above = max(0, pen.column - 1) / columns
+        for row in drawn.prefix(pen.row) { above += max(1, (row.width + columns - 1) / columns) }
+        drawn = []
+        pen = Place()
+        isColumnSure = true
+        return "\r" + (above > 0 ? "\u{1B}[\(above)A" : "") + Self.eraseBelow
+    }
+
+    /// Goes to the start of a row that is not there yet.
+    private mutating func begin(_ row: Int, _ output: inout String) {
+        guard row > 0 else { return move(to: Place(), &output) }
+        move(toRow: row - 1, &output)
+        output += "\r\n"
+        pen = Place(row: row)
+        isColumnSure = true
+    }
+
+    private mutating func rewrite(
+        _ old: StyledText, as new: StyledText, at row: Int, all: Bool, _ output: inout String
+    ) {
+        let shared = all ? 0 : Self.sharedCount(old, new)
+        let rest = new.dropping(first: shared)
+        move(to: Place(row: row, column: new.width - rest.width), &output)
+        write(rest, &output)
+        if all || old.width > new.width { output += "\u{1B}[K" }
+    }
+
+    private mutating func write(_ text: StyledText, _ output: inout String) {
+        output += text.rendered(level: level, theme: theme)
+        pen.column += text.width
+        isColumnSure = isColumnSure && Self.isSure(text)
+    }
+
+    private mutating func move(to place: Place, _ output: inout String) {
+        move(toRow: place.row, &output)
+        guard !isColumnSure || pen.column != place.column else { return }
+        output += "\r" + (place.column > 0 ? "\u{1B}[\(place.column)C" : "")
+        pen.column = place.column
+        isColumnSure = true
+    }
+
+    private mutating func move(toRow row: Int, _ output: inout String) {
+        if row < pen.row { output += "\u{1B}[\(pen.row - row)A" }
+        if row > pen.row { output += "\u{1B}[\(row - pen.row)B" }
+        pen.row = row
+    }
+
+    /// How many characters at the start of both look the same, up to the first whose width is not sure.
+    private static func sharedCount(_ old: StyledText, _ new: StyledText) -> Int {
+        var count = 0
+        for (left, right) in zip(old.runs, new.runs) {
+            guard left.style == right.style else { return count }
+            for (one, other) in zip(left.text, right.text) {
+                guard one == other, isSure(one) else { return count }
+                count += 1
+            }
+            guard left.text == right.text else { return count }
+        }
+        return count
+    }
+
+    private static func isSure(_ text: StyledText) -> Bool { text.runs.allSatisfy { $0.text.allSatisfy(isSure) } }
+
+    /// Clusters of several scalars are drawn in one piece by some terminals only, and a tab goes to a place of its own.
+    private static func isSure(_ character: Character) -> Bool {
+        character != "\t" && character.unicodeScalars.count == 1
+    }
+}
+
+extension StyledText {
+    /// The text without its first `count` characters.
+    fileprivate func dropping(first count: Int) -> StyledText {
+        guard count > 0 else { return self }
+        var rest = StyledText()
+        var left = count
+        for run in runs {
+            let dropped = run.text.dropFirst(left)
+            left = max(0, left - run.text.count)
+            rest.append(harmless: String(dropped), run.style)
+        }
+        return rest
+    }
+}

@@ -1,0 +1,128 @@
+/// Turns the inlines of a block into styled text, in one walk without recursion.
+struct InlineReader {
+    private let look: MarkdownLook
+    private let base: Style
+    private let longAddresses: Set<String>
+    private var text = StyledText()
+    private var emphasis = 0
+    private var strong = 0
+    private var strikethrough = 0
+    /// The links and images around the current place, with the text that they have so far.
+    private var links: [(address: String, text: String)] = []
+
+    private init(_ look: MarkdownLook, _ base: Style, _ longAddresses: Set<String>) {
+        self.look = look
+        self.base = base
+        self.longAddresses = longAddresses
+    }
+
+    static func text(in top: MarkdownNode, _ look: MarkdownLook, _ base: Style, _ longAddresses: Set<String>)
+        -> StyledText
+    {
+        var reader = InlineReader(look, base, longAddresses)
+        var current = top.firstChild
+        while let node = current {
+            reader.enter(node)
+            if let child = node.firstChild {
+                current = child
+                continue
+            }
+            var done = node
+            reader.leave(done)
+            while done.next == nil, let parent = done.parent, parent != top {
+                reader.leave(parent)
+                done = parent
+            }
+            current = done.next
+        }
+        return reader.text
+    }
+
+    private mutating func enter(_ node: MarkdownNode) {
+        switch node.kind {
+        case .text: add(node.literal, style)
+        case .inlineHTML: add(node.literal, style.with(.mutedForeground))
+        case .softBreak: add(" ", style)
+        case .hardBreak: text.append("\n", base)
+        case .codeSpan: addCode(node.literal)
+        case .emphasis: mark("*") { $0.emphasis += 1 }
+        case .strong: mark("**") { $0.strong += 1 }
+        case .strikethrough: mark("~~") { $0.strikethrough += 1 }
+        case .link, .image: links.append((node.address, ""))
+        default: break
+        }
+    }
+
+    private mutating func leave(_ node: MarkdownNode) {
+        switch node.kind {
+        case .emphasis: mark("*") { $0.emphasis -= 1 }
+        case .strong: mark("**") { $0.strong -= 1 }
+        case .strikethrough: mark("~~") { $0.strikethrough -= 1 }
+        case .link, .image: leaveLink(node)
+        default: break
+        }
+    }
+
+    /// Shows where a link leads, unless its text says so or the terminal does.
+    private mutating func leaveLink(_ node: MarkdownNode) {
+        guard let link = links.popLast() else { return }
+        let needsAddress =
+            node.kind == .image || target(link.address) == nil || LinkText.looksLikeAddress(link.text)
+        var parts: [String] = []
+        if !link.address.isEmpty && needsAddress && !LinkText.names(link.address, link.text) {
+            parts.append(link.address)
+        }
+        if !node.title.isEmpty { parts.append("\"\(node.title)\"") }
+        guard !parts.isEmpty else { return }
+        var style = base.with(.mutedForeground)
+        style.link = target(link.address)
+        var note = parts.joined(separator: " ")
+        if longAddresses.contains(link.address) { note = TextWidth.truncate(note, to: 40) }
+        add(link.text.isEmpty ? note : " (\(note))", style)
+    }
+
+    /// Where the terminal itself leads to, if it does.
+    private func target(_ address: String) -> LinkTarget? {
+        look.links && !longAddresses.contains(address) ? LinkTarget(address) : nil
+    }
+
+    private mutating func addCode(_ code: String) {
+        let mark = look.showsMarks ? (code.contains("`") ? "``" : "`") : ""
+        add(mark + code + mark, style.with(.primary))
+    }
+
+    /// Where a style cannot say it, the mark itself stays.
+    private mutating func mark(_ mark: String, _ change: (inout InlineReader) -> Void) {
+        if look.showsMarks { add(mark, base) }
+        change(&self)
+    }
+
+    private mutating func add(_ literal: String, _ style: Style) {
+        // Entities may have brought any character.
+        let isOneLine = !literal.contains { $0.isNewline || $0 == "\t" }
+        let line = isOneLine ? literal : String(literal.map { $0.isNewline || $0 == "\t" ? " " : $0 })
+        text.append(line, style)
+        if !links.isEmpty { links[links.count - 1].text += line }
+    }
+
+    private var style: Style {
+        var style = base
+        if let link = links.last {
+            style.token = .ring
+            style.underline = true
+            style.link = target(link.address)
+        }
+        style.italic = emphasis > 0
+        style.bold = base.bold || strong > 0
+        style.strikethrough = strikethrough > 0
+        return style
+    }
+}
+
+extension Style {
+    fileprivate func with(_ token: ThemeToken) -> Style {
+        var style = self
+        style.token = token
+        return style
+    }
+}

@@ -1,0 +1,110 @@
+import Testing
+
+@testable import TerminalKit
+
+@Suite struct ComposerEditorTests {
+    @Test(
+        "keys edit as in a shell",
+        arguments: [
+            ("abc", "abc|"), ("abc\u{1B}[D\u{1B}[Dx", "ax|bc"), ("abc\u{7F}", "ab|"), ("abc\u{01}\u{04}", "|bc"),
+            ("abc\u{01}x", "x|abc"),
+            ("one two\u{17}", "one |"), ("one two\u{17}\u{19}\u{19}", "one twotwo|"), ("one two\u{1B}b\u{0B}", "one |"),
+            ("one two\u{01}\u{1B}f\u{15}", "| two"), ("one\u{1B}[D\u{05}s", "ones|"), ("a\nb\u{01}\u{7F}", "a|b"),
+            ("a\nbc\u{15}", "a\n|"), ("a\nbc\u{15}\u{15}", "a|"), ("a\nb\u{1B}[A\u{0B}", "a|b"),
+            ("one-two\u{1B}\u{7F}", "one-|"), ("a.b\u{17}", "|"), ("word\u{01}\u{1B}d", "|"), ("é\u{7F}", "|"),
+            ("a👨‍👩‍👧‍👦\u{7F}", "a|"), ("a👨‍👩‍👧‍👦\u{1B}[Db", "ab|👨‍👩‍👧‍👦"), ("e\u{301}\u{1B}[D", "|e\u{301}"),
+            ("🇩🇪\u{7F}", "|"), ("\u{1B}[Aa\u{1B}[B", "a|"),
+        ])
+    func editing(keys: String, expected: String) {
+        #expect(typed(keys).editor.marked == expected)
+    }
+
+    @Test("every key of a cluster may arrive alone, and it becomes one character with what stands beside it")
+    func clusters() {
+        #expect(typed("👍\u{1F3FD}").editor.edited.characters.count == 1)
+        #expect(typed("e👍\u{01}\u{1B}[C\u{301}").editor.marked == "e\u{301}|👍")
+        #expect(typed("\u{301}\u{01}e").editor.edited.characters.count == 1)
+    }
+
+    @Test(
+        "Return submits, but not after a backslash, and other keys begin a line",
+        arguments: [
+            ("a\r", ComposerEditor.Step.submitted, "a"), ("a\\\r", .unfinished, "a\n"),
+            ("a\\\\\r", .submitted, "a\\\\"),
+            ("a\\b\r", .submitted, "a\\b"), ("a\n\r", .submitted, "a\n"), ("a\u{1B}\r", .unfinished, "a\n"),
+            ("\u{1B}[200~a\rb\r\u{1B}[201~", .unfinished, "a\nb\n"), ("\r", .submitted, ""),
+            ("\\\u{1B}[D\r", .submitted, "\\"),
+        ])
+    func lines(keys: String, step: ComposerEditor.Step, text: String) {
+        let result = typed(keys)
+        #expect(result.step == step)
+        #expect(result.editor.text == text)
+    }
+
+    @Test("Ctrl-D ends only when there is no text; Ctrl-C clears it, and ends the second time")
+    func ends() {
+        #expect(typed("\u{04}").step == .ended)
+        #expect(typed("a\u{04}").step == .unfinished)
+        let cleared = typed("a\nb\u{03}")
+        #expect(cleared.step == .unfinished && cleared.editor.text.isEmpty)
+        #expect(cleared.editor.hint == .message("Ctrl-C once more ends"))
+        #expect(typed("a\nb\u{03}\u{19}").editor.text == "a\nb")
+        #expect(typed("a\u{03}\u{03}").step == .interrupted)
+        #expect(typed("\u{03}\u{03}").step == .interrupted)
+        #expect(typed("\u{03}b\u{03}").step == .unfinished)
+        #expect(typed("a\u{0C}").step == .cleared)
+    }
+
+    @Test("Up and Down move within the text first, into the same column, and keep what was being written")
+    func vertical() {
+        #expect(typed("漢字ab\ncde\nx\u{1B}[A\u{05}\u{1B}[A").editor.marked == "漢|字ab\ncde\nx")
+        #expect(typed("abcd\nef\u{1B}[D\u{1B}[A").editor.marked == "a|bcd\nef")
+        let history = ["first", "second", "second"]
+        let up = "\u{1B}[A"
+        let down = "\u{1B}[B"
+        #expect(typed("draft" + up, history: history).editor.text == "second")
+        #expect(typed("draft" + up + up + up, history: history).editor.text == "first")
+        #expect(typed("draft" + up + up + down + down + down, history: history).editor.text == "draft")
+        #expect(typed(up + "!" + up + down, history: history).editor.text == "second!")
+        #expect(typed(up + "\u{03}" + up, history: history).editor.text == "second")
+        #expect(typed(up, history: ["\u{1B}[2Jx"]).editor.text == "␛[2Jx")
+    }
+
+    @Test(
+        "Ctrl-R finds the newest text with the words, older ones when pressed again, and gives back what was there",
+        arguments: [
+            ("\u{12}FIX", "fix again", true), ("\u{12}fix\u{12}", "Fix the test", true),
+            ("\u{12}fix\u{12}\u{12}", "Fix the test", true), ("draft\u{12}zzz", "draft", true),
+            ("\u{12}fix\u{12}\u{7F}", "fix again", true), ("draft\u{12}fix\u{07}", "draft", false),
+            ("draft\u{12}fix\u{03}", "draft", false), ("\u{12}fix\u{1B}[D!", "fix agai!n", false),
+            ("\u{12}fix\u{1B}", "fix again", true), ("\u{12}\u{12}", "", true),
+        ])
+    func search(keys: String, text: String, isSearching: Bool) {
+        let editor = typed(keys, history: ["Fix the test", "other", "fix again", "last"]).editor
+        #expect(editor.text == text)
+        #expect((editor.search != nil) == isSearching)
+    }
+
+    @Test("Return submits what was found, and a search that finds nothing says so")
+    func searchEnds() {
+        let found = typed("\u{12}oth\r", history: ["other", "last"])
+        #expect(found.step == .submitted && found.editor.text == "other")
+        #expect(typed("\u{12}zzz", history: ["other"]).editor.search?.hasFailed == true)
+        #expect(typed("\u{12}othz\u{7F}", history: ["other"]).editor.search?.hasFailed == false)
+    }
+
+    @Test(
+        "Tab completes words that begin with a slash",
+        arguments: [
+            ("/he\t", "/help |", ComposerEditor.Hint.none), ("/mo\t", "/model|", .none),
+            ("/model\t", "/model|", .words(["/model", "/models"])), ("/mo\ts\t", "/models |", .none),
+            ("/x\t", "/x|", .none), ("he\t", "he|", .none), ("say /he\t", "say /help |", .none), ("\t", "|", .none),
+            ("/help \t", "/help |", .none), ("/model\t\u{7F}", "/mode|", .none),
+            ("/he x\u{01}\u{1B}[C\u{1B}[C\u{1B}[C\t", "/help| x", .none),
+        ])
+    func completion(keys: String, expected: String, hint: ComposerEditor.Hint) {
+        let editor = typed(keys, completions: ["/models", "/model", "/help", "no"]).editor
+        #expect(editor.marked == expected)
+        #expect(editor.hint == hint)
+    }
+}

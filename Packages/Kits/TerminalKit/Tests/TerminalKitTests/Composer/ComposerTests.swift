@@ -1,0 +1,142 @@
+import Glibc
+import Testing
+
+@testable import TerminalKit
+
+extension OneTerminal {
+    /// On a real terminal whose other side the test holds.
+    @Suite(.timeLimit(.minutes(1))) struct ComposerTests {
+        private static let marks = "\u{1B}[?2004h"
+        private static let noMarks = "\u{1B}[?2004l"
+
+        @Test("a text is composed, shown and given, and the terminal is put back")
+        func normal() async throws {
+            let pty = try PseudoTerminal()
+            let before = pty.flags
+            async let answer = Composer(path: pty.path).read(prompt: "> ")
+            let start = try await pty.output(upTo: "> ")
+            #expect(start.hasPrefix(Self.marks) && pty.flags != before)
+            pty.type("one\ntwo\\\rthree\r")
+            #expect(try await answer == "one\ntwo\nthree")
+            let shown = try await pty.output()
+            #expect(pty.flags == before)
+            #expect(shown.contains(Self.noMarks))
+            var screen = VirtualScreen(columns: 80, rows: 24)
+            screen.show((start + shown).replacing(Self.marks, with: "").replacing(Self.noMarks, with: ""))
+            #expect(screen.lines == ["> one", "  two", "  three"])
+            #expect(screen.row == 3 && screen.column == 0)
+        }
+
+        @Test("what was typed before, with the terminal's own Return, counts; what follows is left for the next")
+        func typedAhead() async throws {
+            let pty = try PseudoTerminal()
+            pty.type("first\rsecond\r\u{04}")
+            #expect(try await Composer(path: pty.path).read(prompt: "> ") == "first")
+            #expect(try await Composer(path: pty.path).read(prompt: "> ") == "second")
+            #expect(try await Composer(path: pty.path).read(prompt: "> ") == nil)
+        }
+
+        @Test("Ctrl-D ends, a second Ctrl-C interrupts, and both put the terminal back")
+        func ends() async throws {
+            let pty = try PseudoTerminal()
+            let before = pty.flags
+            async let answer = Composer(path: pty.path).read(prompt: "> ")
+            _ = try await pty.output(upTo: "> ")
+            pty.type("x\u{7F}\u{04}")
+            #expect(try await answer == nil)
+            // Another prompt: the end of the first one draws its own once more.
+            let question = Task { [path = pty.path] in try await Composer(path: path).read(prompt: "again: ") }
+            _ = try await pty.output(upTo: "again: ")
+            pty.type("half\u{03}\u{03}")
+            await #expect { _ = try await question.value } throws: { ($0 as? TerminalError)?.kind == .interrupted }
+            #expect(pty.flags == before)
+        }
+
+        @Test("cancelling the task withdraws it, leaves the text, and puts the terminal back")
+        func cancelled() async throws {
+            let pty = try PseudoTerminal()
+            let before = pty.flags
+            let question = Task { [path = pty.path] in try await Composer(path: path).read(prompt: "> ") }
+            _ = try await pty.output(upTo: "> ")
+            pty.type("half")
+            _ = try await pty.output(upTo: "half")
+            question.cancel()
+            await #expect { _ = try await question.value } throws: { ($0 as? TerminalError)?.kind == .cancelled }
+            #expect(pty.flags == before)
+            #expect(try await pty.output().contains(Self.noMarks))
+        }
+
+        @Test("a closed terminal ends the input")
+        func closed() async throws {
+            let pty = try PseudoTerminal()
+            async let answer = Composer(path: pty.path).read(prompt: "> ")
+            _ = try await pty.output(upTo: "> ")
+            pty.hangUp()
+            #expect(try await answer == nil)
+        }
+
+        @Test("Escape alone is a key after a moment, and the key behind it is its own")
+        func escape() async throws {
+            let pty = try PseudoTerminal()
+            async let answer = Composer(path: pty.path).read(prompt: "> ", history: ["from before"])
+            _ = try await pty.output(upTo: "> ")
+            pty.type("\u{12}bef")
+            _ = try await pty.output(upTo: "before")
+            pty.type("\u{1B}")
+            // The search is over when its prompt has given way.
+            _ = try await pty.output(upTo: "> from before")
+            pty.type("\r")
+            #expect(try await answer == "from before")
+        }
+
+        @Test("a window that changes its size is drawn anew")
+        func resized() async throws {
+            let pty = try PseudoTerminal(columns: 80)
+            async let answer = Composer(path: pty.path).read(prompt: "> ")
+            _ = try await pty.output(upTo: "> ")
+            pty.type("0123456789abcdefghijklm")
+            _ = try await pty.output(upTo: "m")
+            pty.resize(columns: 20, rows: 24)
+            kill(getpid(), SIGWINCH)
+            _ = try await pty.output(upTo: "hijklm")
+            pty.type("\r")
+            #expect(try await answer == "0123456789abcdefghijklm")
+        }
+
+        @Test("a dumb terminal edits itself, and nothing but text is written to it")
+        func dumb() async throws {
+            let pty = try PseudoTerminal()
+            let before = pty.flags
+            async let answer = Composer(path: pty.path, isDumb: true).read(prompt: "> ")
+            let start = try await pty.output(upTo: "> ")
+            #expect(start == "> " && pty.flags == before)
+            pty.type("one\u{7F}\u{7F}ne\\\n")
+            let more = try await pty.output(upTo: "… ")
+            pty.type("two\n")
+            #expect(try await answer == "one\ntwo")
+            #expect(!(more + (try await pty.output())).contains("\u{1B}"))
+            async let end = Composer(path: pty.path, isDumb: true).read(prompt: "> ")
+            _ = try await pty.output(upTo: "> ")
+            pty.type("\u{04}")
+            #expect(try await end == nil)
+        }
+
+        @Test("a process that is terminated meanwhile puts the terminal back, marks of pastes too")
+        func terminated() async throws {
+            let pty = try PseudoTerminal()
+            let before = pty.flags
+            let kill = try Companion {
+                let prompt = try pty.blockingOutput(upTo: "asks: ")
+                let pid = try TerminalRestoreTests.asker(prompt)
+                guard Glibc.kill(pid, SIGTERM) == 0 else { throw PseudoTerminal.Failure(message: "kill: \(errno)") }
+                return try pty.blockingOutput(upTo: Self.noMarks)
+            }
+            await #expect(processExitsWith: .signal(SIGTERM)) { [path = pty.path as String] in
+                try TerminalRestoreTests.adopt(path)
+                _ = try await Composer().read(prompt: StyledText("process \(getpid()) asks: "))
+            }
+            _ = try kill.value()
+            #expect(pty.flags == before)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Testing
+
+@testable import TerminalKit
+
+@Suite struct MarkdownLinkTests {
+    @Test(
+        "a link shows where it leads, unless its text says so",
+        arguments: [
+            ("[text](https://a.example/x)", "text (https://a.example/x)"),
+            ("[text](https://a.example \"title\")", "text (https://a.example \"title\")"),
+            ("<https://a.example>", "https://a.example"), ("see www.a.example.", "see www.a.example."),
+            ("<me@a.example>", "me@a.example"), ("[a.example](https://a.example)", "a.example"),
+            ("[a.example](https://evil.example)", "a.example (https://evil.example)"),
+            ("[](https://a.example)", "https://a.example"),
+            ("[doc](docs/x.md)", "doc (docs/x.md)"), ("[x](javascript:alert(1))", "x (javascript:alert(1))"),
+            ("[empty]()", "empty"), ("![alt *text*](a.png)", "alt *text* (a.png)"), ("![](a.png)", "a.png"),
+            ("[![alt](i.png)](https://a.example)", "alt (i.png) (https://a.example)"), ("[open", "[open"),
+        ])
+    func withoutLinks(text: String, line: String) {
+        #expect(drawn(text, 80) == [line])
+    }
+
+    @Test(
+        "a terminal that follows links is told where they lead, in place of the person",
+        arguments: [
+            ("[text](https://a.example/x)", "text", "https://a.example/x"),
+            ("[text](https://a.example/ü)", "text", "https://a.example/%C3%BC"),
+            ("[me](mailto:me@a.example)", "me", "mailto:me@a.example"),
+            ("<https://a.example>", "https://a.example", "https://a.example"),
+            ("[a.example](https://evil.example)", "a.example (https://evil.example)", "https://evil.example"),
+            ("[x](javascript:alert(1))", "x (javascript:alert(1))", nil),
+            ("[x](file:///etc/passwd)", "x (file:///etc/passwd)", nil),
+            ("[x](docs/x.md)", "x (docs/x.md)", nil),
+        ])
+    func withLinks(text: String, shown: String, address: String?) {
+        let lines = Markdown.render(text, width: 80, level: .ansi16, links: true)
+        #expect(lines.map(\.plainText) == [shown])
+        #expect(lines.first?.runs.first?.style.link?.address == address)
+    }
+
+    @Test("a link is opened and closed around its text, on every line that it takes")
+    func sequences() {
+        let lines = Markdown.render("a [two words](https://a.example) b", width: 8, level: .ansi16, links: true)
+        #expect(
+            lines.map { $0.rendered(level: .ansi16, theme: Theme([:])) } == [
+                "a \u{1B}]8;;https://a.example\u{1B}\\\u{1B}[4mtwo\u{1B}[0m\u{1B}]8;;\u{1B}\\",
+                "\u{1B}]8;;https://a.example\u{1B}\\\u{1B}[4mwords\u{1B}[0m\u{1B}]8;;\u{1B}\\ b",
+            ])
+        #expect(
+            Markdown.render("[a](https://b.example)", width: 80, level: .none, links: true)[0].plainText.contains(
+                "b.example"))
+    }
+
+    @Test(
+        "only addresses that can be opened safely are targets",
+        arguments: [
+            ("https://a.example", "https://a.example"), ("HTTP://a", "HTTP://a"), ("mailto:a@b", "mailto:a@b"),
+            ("https://a/\u{1B}]8;;\u{07}", "https://a/%1B]8;;%07"), ("https://a b\u{9B}", "https://a%20b%C2%9B"),
+            ("ftp://a", nil), ("https:", nil), ("//a", nil), ("", nil), ("javascript:https:", nil),
+            ("https://" + String(repeating: "a", count: 2_000), nil),
+        ])
+    func targets(address: String, expected: String?) {
+        #expect(LinkTarget(address)?.address == expected)
+    }
+
+    @Test("definitions are used wherever they stand, and shown")
+    func definitions() {
+        let text = "See [a][One] and [two].\n\n[one]: https://one.example \"T\"\n[two]: <x y>\n\nEnd [one]."
+        #expect(
+            drawn(text, 80) == [
+                "See a (https://one.example \"T\") and two (x y).", "", "[one]: https://one.example \"T\"",
+                "[two]: x y", "",
+                "End one (https://one.example \"T\").",
+            ])
+    }
+
+    @Test("the first definition of a label counts, however the label is written")
+    func labels() {
+        let text = "[x][My  Label]\n\n[my label]: a.md\n\n[MY\nLABEL]: b.md\n\n[my label] [other] \\[my label]"
+        #expect(
+            drawn(text, 80) == [
+                "x (a.md)", "", "[my label]: a.md", "", "[my label]: b.md", "", "my label (a.md) [other] [my label]",
+            ])
+    }
+
+    @Test("a long definition is not repeated at each of its references")
+    func longDefinition() {
+        let address = "https://a.example/" + String(repeating: "x", count: 900)
+        let text = String(repeating: "[a] ", count: 1_000) + "\n\n[a]: \(address)\n\n[a]"
+        for links in [false, true] {
+            let lines = Markdown.render(text, width: nil, level: .ansi16, links: links)
+            #expect(lines.contains { $0.plainText == "[a]: " + address })
+            #expect(lines.first?.plainText.hasPrefix("a (https://a.example/xxxxx") == true)
+            #expect(lines.map { $0.rendered(level: .ansi16).utf8.count }.reduce(0, +) < 100_000)
+        }
+    }
+
+    @Test("a definition keeps its special characters on the way to other blocks")
+    func escapes() {
+        let definition = LinkDefinition(label: "a\\]b", address: "x<>\\&amp;", title: "say \"\\&lt;\"")
+        #expect(LinkDefinition.all(in: Array(definition.source.utf8)) == [definition])
+    }
+}

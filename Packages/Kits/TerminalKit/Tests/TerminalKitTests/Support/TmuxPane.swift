@@ -1,0 +1,94 @@
+import Glibc
+import LoopKit
+
+@testable import TerminalKit
+
+/// A pane of a tmux server of its own: a real terminal whose screen the test reads. Nothing runs in it but a wait.
+final class TmuxPane: Sendable {
+    struct Failure: Error {
+        let message: String
+    }
+
+    static let isInstalled = unsafe system("tmux -V >/dev/null 2>&1") == 0
+
+    private let name: String
+    /// The terminal that the pane shows.
+    let path: String
+    /// The same, to write to.
+    let terminal: Terminal
+
+    init(columns: Int = 60, rows: Int = 15) throws {
+        name = "martlet-test-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+        // Without an echo, and ended by whoever made it.
+        path = try Self.run(
+            name,
+            "-f /dev/null new-session -d -x \(columns) -y \(rows) 'stty -echo; exec sleep 120' \\; "
+                + "set-option -g status off \\; resize-window -x \(columns) -y \(rows) \\; "
+                + "display-message -p '#{pane_tty}'")
+        let descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(message: "\(path) could not be opened: \(errno)") }
+        terminal = Terminal(fileDescriptor: descriptor)
+    }
+
+    deinit {
+        close(terminal.fileDescriptor)
+        unsafe system("\(Self.command(name)) kill-server >/dev/null 2>&1")
+    }
+
+    /// The rows with something in them, those that scrolled away too.
+    func lines() throws -> [String] {
+        try Self.run(name, "capture-pane -p -S -").split(separator: "\n", omittingEmptySubsequences: false)
+            .map(String.init)
+    }
+
+    /// The rows that one sees.
+    func screen() throws -> [String] {
+        try Self.run(name, "capture-pane -p").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    func press(_ keys: String) throws { _ = try Self.run(name, "send-keys \(keys)") }
+
+    /// Pastes as a terminal does, with marks where they were asked for.
+    func paste(_ text: String) throws {
+        _ = try Self.run(name, "set-buffer -- '\(text)' \\; paste-buffer -p -r")
+    }
+
+    /// Gives the window another size, and waits until the terminal knows it, which is a moment later.
+    func resize(columns: Int, rows: Int) async throws {
+        _ = try Self.run(name, "resize-window -x \(columns) -y \(rows)")
+        let size = TerminalSize(columns: columns, rows: rows)
+        for _ in 0..<400 where terminal.size() != size { _ = try await onOwnThread { poll(nil, 0, 25) } }
+        guard terminal.size() == size else { throw Failure(message: "the size stayed \(terminal.size())") }
+    }
+
+    /// Waits until the screen is as wanted, and gives it; fails with what is there when that does not come in time.
+    func lines(until isWanted: ([String]) -> Bool) async throws -> [String] {
+        var lines: [String] = []
+        for _ in 0..<400 {
+            lines = try self.lines()
+            if isWanted(lines) { return lines }
+            _ = try await onOwnThread { poll(nil, 0, 25) }
+        }
+        throw Failure(message: "the screen stayed \(lines)")
+    }
+
+    func lines(until wanted: [String]) async throws -> [String] { try await lines { $0 == wanted } }
+
+    private static func command(_ name: String) -> String { "env -u TMUX LC_ALL=C.UTF-8 tmux -u -L \(name)" }
+
+    private static func run(_ name: String, _ words: String) throws -> String {
+        guard let pipe = unsafe popen("\(command(name)) \(words) 2>&1", "r") else {
+            throw Failure(message: "tmux could not be run: \(errno)")
+        }
+        var bytes: [UInt8] = []
+        var byte = unsafe fgetc(pipe)
+        while byte != EOF {
+            bytes.append(UInt8(truncatingIfNeeded: byte))
+            byte = unsafe fgetc(pipe)
+        }
+        var text = String(decoding: bytes, as: UTF8.self)
+        guard unsafe pclose(pipe) == 0 else { throw Failure(message: "tmux \(words): \(text)") }
+        while text.hasSuffix("\n") { text.removeLast() }
+        return text
+    }
+}
