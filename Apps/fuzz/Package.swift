@@ -6,7 +6,8 @@ let package = Package(
     name: "fuzz",
     dependencies: [
         .package(path: "../../Packages/Core"), .package(path: "../../Packages/Kits/Cryptography"),
-        .package(path: "../../Packages/Kits/HTTPKit"),
+        .package(path: "../../Packages/Kits/HTTPKit"), .package(path: "../../Packages/Kits/ModelKit"),
+        .package(path: "../../Packages/Kits/TerminalKit"),
     ],
     targets: [
         .target(name: "CFuzzer"),
@@ -16,6 +17,8 @@ let package = Package(
                 "CFuzzer", .product(name: "Core", package: "Core"),
                 .product(name: "Cryptography", package: "Cryptography"),
                 .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPServer", package: "HTTPKit"),
+                .product(name: "ModelKit", package: "ModelKit"),
+                .product(name: "TerminalKit", package: "TerminalKit"),
             ]),
     ]
 )

@@ -1,8 +1,13 @@
+@_spi(Fuzzing) import AnthropicDialect
 import CFuzzer
 import Glibc
 @_spi(Fuzzing) import HTTPServer
 import JSON
+@_spi(Fuzzing) import OpenAIDialect
+@_spi(Fuzzing) import ResponsesDialect
 import Settings
+@_spi(Fuzzing) import TerminalKit
+@_spi(Fuzzing) import TurnLoop
 
 /// The parser to be fuzzed, by the variable MARTLET_FUZZ.
 private let target = unsafe getenv("MARTLET_FUZZ").map { unsafe String(cString: $0) } ?? "json"
@@ -34,6 +39,11 @@ private func test(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         case "chunks": FuzzTargets.chunks(bytes)
         case "address": FuzzTargets.address(bytes)
         case "certificates": try readCertificate(bytes)
+        case "openai": OpenAIFuzzTarget.read(bytes)
+        case "anthropic": AnthropicFuzzTarget.read(bytes)
+        case "responses": ResponsesFuzzTarget.read(bytes)
+        case "tags": precondition(TaggedText.readsAlike(bytes), "a cut changes the calls")
+        case "markdown": MarkdownFuzz.render(bytes)
         default: preconditionFailure("there is no fuzz target \(target)")
         }
     } catch {

@@ -1,0 +1,38 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let core: Target.Dependency = .product(name: "Core", package: "Core")
+let cryptography: Target.Dependency = .product(name: "Cryptography", package: "Cryptography")
+
+/// What tests use of the packages below: real HTTP for the vendors' own libraries.
+let testing: [Target.Dependency] = [
+    core, .product(name: "CoreTesting", package: "Core"), .product(name: "HTTPKit", package: "HTTPKit"),
+    .product(name: "HTTPServer", package: "HTTPKit"), .product(name: "HTTPTesting", package: "HTTPKit"),
+]
+
+let package = Package(
+    name: "ModelKit",
+    products: [
+        .library(
+            name: "ModelKit",
+            targets: ["ModelKit", "OpenAIDialect", "AnthropicDialect", "ResponsesDialect", "TurnLoop"])
+    ],
+    dependencies: [.package(path: "../../Core"), .package(path: "../Cryptography"), .package(path: "../HTTPKit")],
+    targets: [
+        .target(name: "ModelKit", dependencies: [core, cryptography]),
+        .target(name: "OpenAIDialect", dependencies: ["ModelKit", core, cryptography]),
+        .target(name: "AnthropicDialect", dependencies: ["ModelKit", core, cryptography]),
+        .target(name: "ResponsesDialect", dependencies: ["ModelKit", core, cryptography]),
+        .target(name: "TurnLoop", dependencies: ["ModelKit", core, cryptography]),
+        .testTarget(name: "OpenAIDialectTests", dependencies: ["ModelKit", "OpenAIDialect"] + testing),
+        .testTarget(name: "AnthropicDialectTests", dependencies: ["ModelKit", "AnthropicDialect"] + testing),
+        .testTarget(name: "ResponsesDialectTests", dependencies: ["ModelKit", "ResponsesDialect"] + testing),
+        .testTarget(name: "TurnLoopTests", dependencies: ["ModelKit", "TurnLoop"] + testing),
+    ])
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    ]
+}

@@ -1,0 +1,51 @@
+import Capabilities
+import JSON
+import ModelKit
+
+/// Any bytes, as everything that this module reads. None may crash, and an answer that is written can be read again.
+@_spi(Fuzzing) public enum AnthropicFuzzTarget {
+    public static func read(_ bytes: [UInt8]) {
+        let dialect = AnthropicDialect()
+        _ = dialect.refusal(in: bytes)
+        var events: [ChatEvent] = []
+        _ = try? dialect.answer(in: bytes, into: &events)
+        if let answer = stream(bytes, dialect) { writeAndRead(answer, dialect) }
+        _ = try? AnthropicDialect.models(in: bytes, provider: "fuzz")
+        if let request = try? AnthropicRequest(parsing: bytes) { _ = try? dialect.body(of: request.chat) }
+    }
+
+    /// Read roughly as an event stream, so that recorded ones are good to begin with. Lines without a field are data.
+    private static func stream(_ bytes: [UInt8], _ dialect: AnthropicDialect) -> ChatAnswer? {
+        var reader = dialect.reader()
+        var events: [ChatEvent] = []
+        var name = ""
+        for line in bytes.split(separator: 10) {
+            if line.starts(with: "event: ".utf8) {
+                name = String(decoding: line.dropFirst(7), as: UTF8.self)
+            } else {
+                let data = line.starts(with: "data: ".utf8) ? line.dropFirst(6) : line
+                try? reader.receive(name, Array(data), into: &events)
+            }
+        }
+        _ = reader.partial
+        return try? reader.finish(into: &events)
+    }
+
+    private static func writeAndRead(_ answer: ChatAnswer, _ dialect: AnthropicDialect) {
+        let writer = AnthropicWriter(id: "1", model: "m")
+        var events: [ChatEvent] = []
+        let body = Array(writer.reply(answer).description.utf8)
+        let again = try? dialect.answer(in: body, into: &events)
+        precondition(again == nil || words(again) == words(answer), "a written answer reads as another")
+    }
+
+    /// Text and refusals, which some formats do not tell apart.
+    private static func words(_ answer: ChatAnswer?) -> String {
+        (answer?.message.parts ?? []).reduce(into: "") { words, part in
+            switch part {
+            case .text(let text), .refusal(let text): words += text
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+public import Capabilities
+import JSON
+public import ModelKit
+
+/// What a client of Anthropic's API asks of a server of ours.
+///
+/// It is read with patience: null is as good as missing, `max_tokens` may be missing, and what is unknown is left in
+/// `chat.extras`. What cannot be understood is an error with a `refusal` that names the field.
+public struct AnthropicRequest: Sendable, Hashable {
+    public var chat: ChatRequest
+
+    public init(parsing body: [UInt8]) throws(DialectError) {
+        let root = try RequestField.root(parsing: body)
+        let messages = try root.required("messages")
+        chat = ChatRequest(model: try root["model"]?.string() ?? "", messages: [])
+        if let system = root["system"] {
+            let text = try RequestBlocks.text(of: system)
+            if !text.isEmpty { chat.messages.append(Message(.system, text)) }
+        }
+        for message in try messages.elements() { chat.messages += try RequestBlocks.messages(of: message) }
+        guard try !messages.elements().isEmpty else { throw messages.problem("has no message") }
+        try readTools(root)
+        chat.options = try ModelOptions(anthropic: root)
+        if let format = root["output_config"]?["format"] {
+            let schema = JSON.object(try format.required("schema").members())
+            chat.schema = AnswerSchema(name: "answer", schema: schema)
+        }
+        chat.streams = try root["stream"]?.bool() ?? false
+        for (key, value) in try root.members() where !Self.known.contains(key) && !value.isNull {
+            chat.extras.append(key, value)
+        }
+    }
+
+    private mutating func readTools(_ root: RequestField) throws(DialectError) {
+        let choice = root["tool_choice"]
+        let kind = try choice?.required("type").string()
+        // A model that may use none need not know of any.
+        guard kind != "none" else { return }
+        for tool in try root["tools"]?.elements() ?? [] { chat.tools.append(try ToolDescription(anthropic: tool)) }
+        if let choice, kind != "auto" { chat.extras["tool_choice"] = choice.value }
+    }
+
+    private static let known: Set<String> = [
+        "model", "messages", "system", "tools", "tool_choice", "output_config", "thinking", "stream", "max_tokens",
+        "temperature", "top_p", "stop_sequences",
+    ]
+}
+
+extension ModelOptions {
+    fileprivate init(anthropic root: RequestField) throws(DialectError) {
+        self.init()
+        temperature = try root["temperature"]?.double()
+        topP = try root["top_p"]?.double()
+        if let limit = root["max_tokens"] {
+            guard try limit.int() > 0 else { throw limit.problem("has to be more than 0") }
+            maxTokens = try limit.int()
+        }
+        for word in try root["stop_sequences"]?.elements() ?? [] { stop.append(try word.string()) }
+        effort = try Self.effort(root)
+    }
+
+    private static func effort(_ root: RequestField) throws(DialectError) -> Effort? {
+        if let word = try root["output_config"]?["effort"]?.string() {
+            // Anthropic knows words for more than much.
+            return Effort(rawValue: word) ?? (["xhigh", "max"].contains(word) ? .high : nil)
+        }
+        guard let thinking = root["thinking"], try thinking.required("type").string() == "enabled" else { return nil }
+        switch try thinking.required("budget_tokens").int() {
+        case ..<2048: return .minimal
+        case ..<8192: return .low
+        case ..<16_384: return .medium
+        default: return .high
+        }
+    }
+}
+
+extension ToolDescription {
+    fileprivate init(anthropic tool: RequestField) throws(DialectError) {
+        if let type = tool["type"], try type.string() != "custom" {
+            throw type.problem("has to be custom: there are no tools of the server's own")
+        }
+        // What it does to the world is known only to the client, who runs it.
+        self.init(
+            name: try tool.required("name").string(), summary: try tool["description"]?.string() ?? "",
+            input: .object(try tool.required("input_schema").members()), effect: .writes)
+    }
+}

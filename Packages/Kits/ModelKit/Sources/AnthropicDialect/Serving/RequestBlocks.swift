@@ -1,0 +1,89 @@
+import Capabilities
+import Cryptography
+import JSON
+import ModelKit
+
+/// Reads the messages of a request.
+enum RequestBlocks {
+    /// What stands in one message. The results of calls come as a message of their own, as tools and not the user wrote
+    /// them.
+    static func messages(of field: RequestField) throws(DialectError) -> [Message] {
+        _ = try field.members()
+        let role = try field.required("role")
+        let content = try parts(of: field.required("content"))
+        switch try role.string() {
+        case "system": return [Message(.system, content)]
+        case "assistant": return [Message(.assistant, content)]
+        case "user":
+            let results = content.filter { if case .result = $0 { true } else { false } }
+            let rest = content.filter { if case .result = $0 { false } else { true } }
+            return [Message(.tool, results), Message(.user, rest)].filter { !$0.parts.isEmpty }
+        default: throw role.problem("has to be user or assistant")
+        }
+    }
+
+    /// The text of content in which nothing else may stand.
+    static func text(of content: RequestField) throws(DialectError) -> String {
+        if let text = content.value.string { return text }
+        guard content.value.array != nil else { throw content.wrong("a string or an array of blocks") }
+        var texts: [String] = []
+        for block in try content.elements() { texts.append(try block.required("text").string()) }
+        return texts.joined(separator: "\n\n")
+    }
+
+    private static func parts(of content: RequestField) throws(DialectError) -> [Message.Part] {
+        if let text = content.value.string { return text.isEmpty ? [] : [.text(text)] }
+        guard content.value.array != nil else { throw content.wrong("a string or an array of blocks") }
+        var parts: [Message.Part] = []
+        for block in try content.elements() { parts += try Self.parts(ofBlock: block) }
+        return parts
+    }
+
+    private static func parts(ofBlock block: RequestField) throws(DialectError) -> [Message.Part] {
+        _ = try block.members()
+        let type = try block.required("type")
+        switch try type.string() {
+        case "text": return [.text(try block.required("text").string())]
+        case "image", "document": return [try attachment(block)]
+        case "thinking":
+            let text = try block.required("thinking").string()
+            return [.reasoning(Reasoning(text, signature: block["signature"]?.value.filled))]
+        case "redacted_thinking": return [.reasoning(Reasoning("", sealed: try block.required("data").string()))]
+        case "tool_use":
+            let input = JSON.object(try block["input"]?.members() ?? [:])
+            let name = try block.required("name").string()
+            return [.call(ToolCall(id: try block.required("id").string(), name: name, input: input))]
+        case "tool_result": return try result(block)
+        // What another server has run itself has been told in the text that follows.
+        case let name where name == "server_tool_use" || name.hasSuffix("_tool_result"): return []
+        default: throw type.problem("has to be text, image, document, thinking, tool_use or tool_result")
+        }
+    }
+
+    /// A result has only text, so that the images in it stand behind it.
+    private static func result(_ block: RequestField) throws(DialectError) -> [Message.Part] {
+        let content = try block["content"].map { field throws(DialectError) in try parts(of: field) } ?? []
+        var result = ToolResult(
+            call: try block.required("tool_use_id").string(), content: Message(.tool, content).text)
+        result.isError = try block["is_error"]?.bool() ?? false
+        return [.result(result)] + content.filter { if case .attachment = $0 { true } else { false } }
+    }
+
+    private static func attachment(_ block: RequestField) throws(DialectError) -> Message.Part {
+        let source = try block.required("source")
+        let kind = try source.required("type")
+        let type = try block.required("type").string()
+        let name = try block["title"]?.string() ?? type
+        switch try kind.string() {
+        case "base64":
+            let data = try source.required("data")
+            guard let bytes = Base64.decode(try data.string()) else { throw data.problem("has to be base64") }
+            let mediaType = try source.required("media_type").string()
+            return .attachment(Attachment(name: name, mediaType: mediaType, bytes: bytes))
+        case "text":
+            let bytes = Array(try source.required("data").string().utf8)
+            return .attachment(Attachment(name: name, mediaType: "text/plain", bytes: bytes))
+        default: throw kind.problem("has to be base64 or text: nothing is fetched from elsewhere")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+public import Capabilities
+import JSON
+public import ModelKit
+
+/// Puts an answer together from the chunks of a stream.
+///
+/// `isComplete` comes with `[DONE]`, as usage is told only after the reason to finish. A stream that ends after a reason
+/// and without `[DONE]` is whole too.
+public struct OpenAIReader: AnswerReader {
+    let quirks: OpenAIQuirks
+    var start = ChatStart()
+    var hasBegun = false
+    var parts = AnswerParts()
+    var calls: CallPieces
+    var details = ReasoningDetails()
+    var usage: Usage?
+    /// Why the model stopped, in the server's word.
+    var reason: String?
+    public internal(set) var isComplete = false
+
+    /// More than this is not read as one event.
+    static let largestEvent = 32 << 20
+
+    init(_ quirks: OpenAIQuirks) {
+        self.quirks = quirks
+        calls = CallPieces(areDone: quirks.callsAreDone)
+    }
+
+    public mutating func receive(
+        _ name: String, _ data: [UInt8], into events: inout [ChatEvent]
+    ) throws(DialectError) {
+        guard !isComplete else { return }
+        // All that most chunks have is a piece of text, for which no tree is built.
+        if hasBegun, reason == nil, let delta = TextDelta(data) {
+            if let text = delta.reasoning { try say(text, .reasoning, &events) }
+            if let text = delta.content { try say(text, .text, &events) }
+            return
+        }
+        try receiveTree(name, data, into: &events)
+    }
+
+    public mutating func finish(into events: inout [ChatEvent]) throws(DialectError) -> ChatAnswer {
+        guard isComplete || reason != nil else {
+            throw DialectError(.cut, "the stream ended before the server said that the answer was whole; ask again")
+        }
+        settleCalls(into: &events)
+        let answer = partial
+        // An answer that was cut short or held back may have nothing in it, and says so by that.
+        if answer.finish == .length || answer.finish == .refused || parts.hasAnswer { return answer }
+        throw DialectError(
+            .empty, "the server's answer has neither text nor calls; ask again, or look at the server's log")
+    }
+
+    public var partial: ChatAnswer {
+        let message = Message(.assistant, parts.all(sealed: details.sealed))
+        return ChatAnswer(start: start, message: message, finish: finish, usage: usage ?? Usage())
+    }
+
+    /// The calls that nothing more can come for.
+    mutating func settleCalls(into events: inout [ChatEvent]) {
+        for part in calls.settle(isTruncated: reason == "length") { parts.add(part, &events) }
+    }
+
+    private var finish: ChatAnswer.Finish {
+        switch reason {
+        case "length", "max_tokens": .length
+        case "content_filter", "refusal": .refused
+        case nil where !isComplete: .other("incomplete")
+        // Some servers say `stop` though they want calls answered; others name calls that they have run themselves.
+        case nil, "stop", "tool_calls", "function_call", "tool_use", "end_turn", "stop_sequence", "eos":
+            parts.hasOpenCalls ? .calls : parts.hasRefusal ? .refused : .stop
+        case let word?: .other(PlainText.excerpt(word))
+        }
+    }
+
+    mutating func say(
+        _ text: String, _ kind: AnswerParts.Kind, _ events: inout [ChatEvent]
+    ) throws(DialectError) {
+        guard !text.isEmpty else { return }
+        begin(&events)
+        try parts.append(text, kind)
+        switch kind {
+        case .text: events.append(.text(text))
+        case .reasoning: events.append(.reasoning(text))
+        case .refusal: events.append(.refusal(text))
+        }
+    }
+
+    mutating func begin(_ events: inout [ChatEvent]) {
+        guard !hasBegun else { return }
+        hasBegun = true
+        events.append(.began(start))
+    }
+}

@@ -1,0 +1,61 @@
+public import Capabilities
+public import JSON
+public import ModelKit
+
+extension OpenAIDialect {
+    public func body(of request: ChatRequest) throws(DialectError) -> JSONObject {
+        var body: JSONObject = [:]
+        // A gateway has a model of its own choice.
+        if !request.model.isEmpty { body["model"] = .string(request.model) }
+        var messages = MessageWriter(quirks, model: request.model)
+        body["messages"] = .array(try messages.write(request.messages))
+        if request.streams {
+            body["stream"] = true
+            if quirks.asksForUsage { body["stream_options"] = ["include_usage": true] }
+        }
+        if !request.tools.isEmpty {
+            try require(.tools, "tools")
+            body["tools"] = .array(request.tools.map(Self.json))
+        }
+        try write(request.options, for: request.model, into: &body)
+        if let schema = request.schema {
+            try require(.schema, "schema of the answer")
+            body["response_format"] = ["type": "json_schema", "json_schema": Self.json(schema)]
+        }
+        for (key, value) in request.extras { body[key] = value }
+        return body
+    }
+
+    private func write(
+        _ options: ModelOptions, for model: String, into body: inout JSONObject
+    ) throws(DialectError) {
+        if let temperature = options.temperature { body["temperature"] = .double(temperature) }
+        if let share = options.topP { body["top_p"] = .double(share) }
+        if let limit = options.maxTokens { body[quirks.limitName(for: model)] = .int(limit) }
+        if !options.stop.isEmpty { body["stop"] = .array(options.stop.map(JSON.string)) }
+        if let seed = options.seed {
+            try require(.seed, "seed")
+            body["seed"] = .int(seed)
+        }
+        if let effort = options.effort {
+            try require(.effort, "effort of thinking")
+            let word = JSON.string(effort.rawValue)
+            if quirks.nestsEffort { body["reasoning"] = ["effort": word] } else { body["reasoning_effort"] = word }
+        }
+    }
+
+    private func require(_ feature: OpenAIQuirks.Feature, _ name: String) throws(DialectError) {
+        if quirks.lacks.contains(feature) { throw .untaken(name) }
+    }
+
+    private static func json(_ tool: ToolDescription) -> JSON {
+        let function: JSON = [
+            "name": .string(tool.name), "description": .string(tool.summary), "parameters": tool.input,
+        ]
+        return ["type": "function", "function": function]
+    }
+
+    private static func json(_ schema: AnswerSchema) -> JSON {
+        ["name": .string(schema.name), "schema": schema.schema, "strict": .bool(StrictSchema.admits(schema.schema))]
+    }
+}

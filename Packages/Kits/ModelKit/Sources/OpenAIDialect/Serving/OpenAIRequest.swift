@@ -1,0 +1,98 @@
+public import Capabilities
+import JSON
+public import ModelKit
+
+/// What a client of OpenAI's API asks of a server of ours.
+///
+/// It is read with patience: null is as good as missing, both names of the limit of tokens are taken, and what is unknown
+/// is left in `chat.extras`. What cannot be understood is an error with a `refusal` that names the field.
+public struct OpenAIRequest: Sendable, Hashable {
+    public var chat: ChatRequest
+    /// Whether a stream is to end with what it took.
+    public var wantsUsage: Bool
+
+    public init(parsing body: [UInt8]) throws(DialectError) {
+        let value: JSON
+        do {
+            value = try JSON(parsing: body, reading: .stream)
+        } catch {
+            throw RequestField.problem("the body is not JSON: \(error)", nil, code: "invalid_json")
+        }
+        let root = RequestField(value: value, path: "")
+        guard let members = value.object else {
+            throw RequestField.problem("the body has to be an object and is \(value.kindName)", nil, code: nil)
+        }
+        let messages = try root.required("messages")
+        chat = ChatRequest(model: try root["model"]?.string() ?? "", messages: [])
+        for message in try messages.elements() { chat.messages.append(try Message(openAI: message)) }
+        guard !chat.messages.isEmpty else { throw messages.problem("has no message", code: "missing_messages") }
+        for tool in try root["tools"]?.elements() ?? [] { chat.tools.append(try ToolDescription(openAI: tool)) }
+        chat.options = try ModelOptions(openAI: root)
+        chat.schema = try AnswerSchema(openAI: root["response_format"])
+        chat.streams = try root["stream"]?.bool() ?? false
+        wantsUsage = try root["stream_options"]?["include_usage"]?.bool() ?? false
+        if let count = root["n"], try count.int() != 1 { throw count.problem("has to be 1: there is one answer") }
+        for (key, value) in members where !Self.known.contains(key) && !value.isNull {
+            chat.extras.append(key, value)
+        }
+        // An effort that we have no word for is kept as it was said.
+        if chat.options.effort == nil, let effort = root["reasoning_effort"] {
+            chat.extras["reasoning_effort"] = .string(try effort.string())
+        }
+    }
+
+    private static let known: Set<String> = [
+        "model", "messages", "tools", "response_format", "stream", "stream_options", "n", "temperature", "top_p",
+        "max_tokens", "max_completion_tokens", "stop", "seed", "reasoning_effort",
+    ]
+}
+
+extension ModelOptions {
+    fileprivate init(openAI root: RequestField) throws(DialectError) {
+        self.init()
+        temperature = try root["temperature"]?.double()
+        topP = try root["top_p"]?.double()
+        if let limit = root["max_completion_tokens"] ?? root["max_tokens"] {
+            guard try limit.int() > 0 else { throw limit.problem("has to be more than 0") }
+            maxTokens = try limit.int()
+        }
+        if let words = root["stop"] {
+            if let word = words.value.string {
+                stop = [word]
+            } else {
+                for word in try words.elements() { stop.append(try word.string()) }
+            }
+        }
+        seed = try root["seed"]?.int()
+        if let word = root["reasoning_effort"] { effort = Effort(rawValue: try word.string()) }
+    }
+}
+
+extension AnswerSchema {
+    fileprivate init?(openAI format: RequestField?) throws(DialectError) {
+        guard let format else { return nil }
+        let type = try format.required("type")
+        switch try type.string() {
+        case "text": return nil
+        case "json_object": self.init(name: "json", schema: ["type": "object"])
+        case "json_schema":
+            let schema = try format.required("json_schema")
+            self.init(
+                name: try schema["name"]?.string() ?? "answer",
+                schema: .object(try schema.required("schema").members()))
+        default: throw type.problem("has to be text, json_object or json_schema")
+        }
+    }
+}
+
+extension ToolDescription {
+    fileprivate init(openAI tool: RequestField) throws(DialectError) {
+        if let type = tool["type"], try type.string() != "function" { throw type.problem("has to be function") }
+        let function = try tool.required("function")
+        // What it does to the world is known only to the client, who runs it.
+        self.init(
+            name: try function.required("name").string(), summary: try function["description"]?.string() ?? "",
+            input: .object(try function["parameters"]?.members() ?? ["type": "object", "properties": [:]]),
+            effect: .writes)
+    }
+}

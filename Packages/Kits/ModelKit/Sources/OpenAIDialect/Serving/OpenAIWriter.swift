@@ -1,0 +1,152 @@
+public import Capabilities
+import JSON
+public import ModelKit
+
+/// Writes an answer as a client of OpenAI's API reads it: the data of server-sent events, none of which has a name.
+///
+///     var writer = OpenAIWriter(id: "chatcmpl-1", created: 1_760_000_000, model: "a-model")
+///     writer.write(.text("Hello"), into: &frames)
+///     writer.end(answer, into: &frames)                       // the last frame is [DONE]
+public struct OpenAIWriter: Sendable {
+    let id: String
+    /// Seconds since 1970.
+    let created: Int
+    var model: String
+    /// Whether a stream ends with what it took, as `stream_options` asks for.
+    public var includesUsage = false
+    /// Whether tools that the server has run, and what it all took, are frames of their own, known by `object`. Clients
+    /// of OpenAI's API do not expect those.
+    public var isRich = false
+    private var hasBegun = false
+    private var calls = 0
+    /// All of a chunk with text that comes before the text.
+    private var textHead: [UInt8] = []
+
+    public init(id: String, created: Int, model: String) {
+        self.id = id
+        self.created = created
+        self.model = model
+    }
+
+    public mutating func write(_ event: ChatEvent, into frames: inout [[UInt8]]) {
+        switch event {
+        case .began(let start):
+            if let model = start.model, !hasBegun { self.model = model }
+            begin(&frames)
+        case .text(let text): writeText(text, &frames)
+        case .reasoning(let text): chunk(["reasoning_content": .string(text)], &frames)
+        case .refusal(let text): chunk(["refusal": .string(text)], &frames)
+        case .call(let call):
+            isRich && call.isDone ? frame(call, &frames) : writeCall(call.id, call.name, call.input.text(), &frames)
+        case .malformedCall(let call): writeCall(call.id, call.name, call.text, &frames)
+        case .result(let result):
+            if isRich { frame(result, &frames) }
+        // A call is written when it is whole, and usage at the end.
+        case .calling, .usage, .notice: break
+        }
+    }
+
+    /// Says why the model stopped, what it took, and that this was all.
+    public mutating func end(_ answer: ChatAnswer, into frames: inout [[UInt8]]) {
+        begin(&frames)
+        chunk([:], finish: .string(answer.finishWord), &frames)
+        if let usage = answer.usage.openAI {
+            if isRich { frame(usage, &frames) }
+            if includesUsage {
+                var last = head
+                last["choices"] = []
+                last["usage"] = .object(usage)
+                append(last, &frames)
+            }
+        }
+        frames.append(Array("[DONE]".utf8))
+    }
+
+    /// Says that there is no whole answer, once a stream has begun; before that an error is the answer's body.
+    public mutating func fail(_ refusal: ServerRefusal, into frames: inout [[UInt8]]) {
+        append(OpenAIDialect.envelope(refusal), &frames)
+        frames.append(Array("[DONE]".utf8))
+    }
+
+    // MARK: - Chunks
+
+    var head: JSONObject {
+        ["id": .string(id), "object": "chat.completion.chunk", "created": .int(created), "model": .string(model)]
+    }
+
+    private mutating func begin(_ frames: inout [[UInt8]]) {
+        guard !hasBegun else { return }
+        hasBegun = true
+        textHead = Self.textHead(head)
+        chunk(["role": "assistant", "content": ""], &frames)
+    }
+
+    private mutating func chunk(_ delta: JSONObject, finish: JSON = .null, _ frames: inout [[UInt8]]) {
+        begin(&frames)
+        var chunk = head
+        chunk["choices"] = [["index": 0, "delta": .object(delta), "finish_reason": finish]]
+        append(chunk, &frames)
+    }
+
+    private mutating func writeCall(_ id: String, _ name: String, _ input: String, _ frames: inout [[UInt8]]) {
+        let call: JSON = [
+            "index": .int(calls), "id": .string(id), "type": "function",
+            "function": ["name": .string(name), "arguments": .string(input)],
+        ]
+        calls += 1
+        chunk(["tool_calls": [call]], &frames)
+    }
+
+    /// The bulk of a stream is text, of which only the text itself has to be written anew.
+    private mutating func writeText(_ text: String, _ frames: inout [[UInt8]]) {
+        begin(&frames)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(textHead.count + text.utf8.count + 40)
+        bytes += textHead
+        JSON.string(text).write(into: &bytes)
+        bytes += #"},"finish_reason":null}]}"#.utf8
+        frames.append(bytes)
+    }
+
+    private static func textHead(_ head: JSONObject) -> [UInt8] {
+        var bytes: [UInt8] = []
+        JSON.object(head).write(into: &bytes)
+        bytes.removeLast()
+        return bytes + #","choices":[{"index":0,"delta":{"content":"#.utf8
+    }
+
+    private func append(_ object: JSONObject, _ frames: inout [[UInt8]]) {
+        var bytes: [UInt8] = []
+        JSON.object(object).write(into: &bytes)
+        frames.append(bytes)
+    }
+
+    // MARK: - Frames of their own
+
+    private mutating func frame(_ call: ToolCall, _ frames: inout [[UInt8]]) {
+        begin(&frames)
+        append(
+            ["object": "tool_use", "id": .string(call.id), "name": .string(call.name), "input": call.input], &frames)
+        names[call.id] = call.name
+    }
+
+    private mutating func frame(_ result: ToolResult, _ frames: inout [[UInt8]]) {
+        begin(&frames)
+        var frame: JSONObject = ["object": "tool_result", "tool_id": .string(result.call)]
+        frame["name"] = names.removeValue(forKey: result.call).map(JSON.string)
+        frame["is_error"] = .bool(result.isError)
+        frame["duration_ms"] = result.duration.map { .int(Int($0 / .milliseconds(1))) }
+        frame["exit_code"] = result.exitCode.map(JSON.int)
+        frame["content"] = .string(result.content)
+        append(frame, &frames)
+    }
+
+    private func frame(_ usage: JSONObject, _ frames: inout [[UInt8]]) {
+        var frame: JSONObject = ["object": "usage"]
+        for (key, value) in usage { frame[key] = value }
+        append(frame, &frames)
+    }
+
+    /// What the tools are called that have no result yet.
+    private var names: [String: String] = [:]
+}

@@ -1,0 +1,82 @@
+import Synchronization
+
+/// How work ended that was waited for with a limit.
+enum Bounded<Value: Sendable>: Sendable {
+    case ended(Result<Value, any Error>)
+    case timedOut
+    /// The task that waited was cancelled.
+    case stopped
+}
+
+/// Waits for work until it ends, its time is over, or the waiting task is cancelled.
+///
+/// Work that does not listen to cancellation is left to itself then: a tool that hangs must not hold up the turn, nor a
+/// person who has pressed stop.
+func bounded<Value: Sendable>(
+    by limit: Duration?, on clock: any Clock<Duration>, _ work: @escaping @Sendable () async throws -> Value
+) async -> Bounded<Value> {
+    let first = First<Bounded<Value>>()
+    // Both tasks are cancelled below. A group would wait for work that never ends.
+    let worker = Task {
+        do { first.settle(.ended(.success(try await work()))) } catch { first.settle(.ended(.failure(error))) }
+    }
+    let alarm = Task {
+        guard let limit else { return }
+        // A sleep that is cut short means that the race is over.
+        do { try await clock.sleep(for: limit) } catch { return }
+        first.settle(.timedOut)
+    }
+    defer {
+        worker.cancel()
+        alarm.cancel()
+    }
+    return await withTaskCancellationHandler {
+        await first.value()
+    } onCancel: {
+        first.settle(.stopped)
+    }
+}
+
+/// The first of several values; the later ones are dropped.
+private final class First<Value: Sendable>: Sendable {
+    private enum State {
+        case open
+        case awaited(CheckedContinuation<Value, Never>)
+        case settled(Value)
+    }
+
+    private let state = Mutex(State.open)
+
+    func settle(_ value: Value) {
+        let waiting = state.withLock { state -> CheckedContinuation<Value, Never>? in
+            switch state {
+            case .open:
+                state = .settled(value)
+                return nil
+            case .awaited(let continuation):
+                state = .settled(value)
+                return continuation
+            case .settled: return nil
+            }
+        }
+        waiting?.resume(returning: value)
+    }
+
+    /// For one caller.
+    func value() async -> Value {
+        await withCheckedContinuation { continuation in
+            let settled = state.withLock { state -> Value? in
+                if case .settled(let value) = state { return value }
+                state = .awaited(continuation)
+                return nil
+            }
+            if let settled { continuation.resume(returning: settled) }
+        }
+    }
+}
+
+/// Measures how long something takes, on a clock of any kind.
+func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
+    let start = clock.now
+    return { start.duration(to: clock.now) }
+}

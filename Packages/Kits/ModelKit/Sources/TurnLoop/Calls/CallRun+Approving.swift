@@ -1,0 +1,55 @@
+import Capabilities
+
+extension CallRun {
+    /// Sees to it that somebody agrees to a call, or settles it.
+    func approve(_ index: Int) async throws {
+        guard let tool = entries[index].tool else { return }
+        let request = ApprovalRequest(
+            call: entries[index].update.call, tool: tool.description.name, source: tool.source.name,
+            effect: tool.description.effect, summary: tool.description.summary)
+        let (verdict, rule) = policy.verdict(for: request)
+        let by = rule.map(ApprovalDecision.Origin.rule) ?? .effect
+        switch verdict {
+        case .allow: try await allow(index, by: by)
+        case .deny: try await deny(index, by: by, CallWords.forbidden)
+        case .ask: try await ask(index, request)
+        }
+    }
+
+    private func ask(_ index: Int, _ request: ApprovalRequest) async throws {
+        guard let approve = loop.approve else { return try await denyUnapproved(index) }
+        // A question that does not go away when it is cancelled must not hold up who wants to stop.
+        switch await bounded(by: nil, on: loop.clock, { try await approve(request) }) {
+        case .ended(.success(let answer)):
+            if let rule = request.rule(answer.isAllowed ? .allow : .deny, lasting: answer.scope) {
+                policy.rules.append(rule)
+                try await sink.deliver([.remember(rule)])
+            }
+            if answer.isAllowed { return try await allow(index, by: .person) }
+            try await deny(index, by: .person, CallWords.declined(answer.reason))
+        case .ended(.failure(InteractionError.unanswered)): try await denyUnapproved(index)
+        case .ended(.failure(InteractionError.declined)):
+            try await deny(index, by: .person, CallWords.declined(nil))
+        case .ended(.failure(is CancellationError)), .stopped, .timedOut:
+            try await settle(index, CallWords.stopped)
+        case .ended(.failure(let error)):
+            try await deny(index, by: .nobody, CallWords.declined(AnyFailure(error).message))
+        }
+    }
+
+    private func allow(_ index: Int, by origin: ApprovalDecision.Origin) async throws {
+        entries[index].update.state = .approved
+        entries[index].update.decision = ApprovalDecision(isAllowed: true, by: origin)
+        try await sink.deliver([.call(entries[index].update)])
+    }
+
+    private func denyUnapproved(_ index: Int) async throws {
+        isUnapproved = true
+        try await deny(index, by: .nobody, CallWords.nobody)
+    }
+
+    private func deny(_ index: Int, by origin: ApprovalDecision.Origin, _ words: String) async throws {
+        entries[index].update.decision = ApprovalDecision(isAllowed: false, by: origin)
+        try await settle(index, words, .denied)
+    }
+}

@@ -1,0 +1,61 @@
+import Capabilities
+
+extension CallRun {
+    /// Runs calls that were approved, some at a time, and settles each as soon as it has ended.
+    func run(_ indices: [Int]) async throws {
+        guard !indices.isEmpty, !Task.isCancelled else { return }
+        try await withThrowingTaskGroup(of: (Int, Bounded<ToolResult>, Duration).self) { group in
+            var waiting = indices[...]
+            var running = 0
+            while true {
+                while running < max(1, loop.limits.parallelCalls), !Task.isCancelled, let index = waiting.popFirst() {
+                    guard let tool = entries[index].tool else { continue }
+                    entries[index].update.state = .running
+                    entries[index].update.started = loop.now()
+                    try await sink.deliver([.call(entries[index].update)])
+                    var call = entries[index].update.call
+                    call.name = tool.description.name
+                    let (limit, clock) = (loop.limits.callTime, loop.clock)
+                    group.addTask { [call] in
+                        let time = stopwatch(clock)
+                        let end = await bounded(by: limit, on: clock) { try await tool.source.run(call) }
+                        return (index, end, time())
+                    }
+                    running += 1
+                }
+                guard let (index, end, time) = try await group.next() else { return }
+                running -= 1
+                try await settle(index, end, after: time)
+            }
+        }
+    }
+
+    private func settle(_ index: Int, _ end: Bounded<ToolResult>, after time: Duration) async throws {
+        switch end {
+        case .ended(.success(var result)):
+            result.call = entries[index].update.call.id
+            result.duration = result.duration ?? time
+            try await settle(index, result)
+        case .ended(.failure(let error)) where error is CancellationError && Task.isCancelled:
+            try await settle(index, CallWords.stopped, after: time)
+        case .ended(.failure(let error)): try await settle(index, CallWords.failed(error), after: time)
+        case .timedOut: try await settle(index, CallWords.tooSlow(loop.limits.callTime), after: time)
+        case .stopped: try await settle(index, CallWords.stopped, after: time)
+        }
+    }
+
+    func settle(
+        _ index: Int, _ words: String, _ state: CallUpdate.State = .failed, after time: Duration? = nil
+    ) async throws {
+        let call = entries[index].update.call.id
+        try await settle(index, ToolResult(call: call, content: words, isError: true, duration: time), state)
+    }
+
+    private func settle(_ index: Int, _ result: ToolResult, _ state: CallUpdate.State? = nil) async throws {
+        entries[index].update.result = result
+        entries[index].update.state = state ?? (result.isError ? .failed : .done)
+        entries[index].update.ended = loop.now()
+        if result.isError { failed += 1 }
+        try await sink.deliver([.call(entries[index].update)])
+    }
+}

@@ -1,0 +1,34 @@
+public import Capabilities
+
+/// A call of a tool and how far it has come; the row of a timeline.
+public struct CallUpdate: Sendable, Hashable {
+    /// What the model wrote. The input of a malformed call is its text.
+    public var call: ToolCall
+    /// Who offers the tool; nil for one that nobody has.
+    public var source: String?
+    public var effect: Effect?
+    public var state: State = .waiting
+    /// Who agreed to it or did not.
+    public var decision: ApprovalDecision?
+    /// The whole result, however much of it the model is given.
+    public var result: ToolResult?
+    public var started: Timestamp?
+    public var ended: Timestamp?
+
+    public enum State: String, Choice, Hashable {
+        /// It waits for its turn, or for somebody's approval.
+        case waiting
+        case approved
+        case denied
+        case running
+        case done
+        /// It was done and went wrong, or could not be done.
+        case failed
+    }
+
+    public init(_ call: ToolCall, source: String? = nil, effect: Effect? = nil) {
+        self.call = call
+        self.source = source
+        self.effect = effect
+    }
+}

@@ -1,0 +1,88 @@
+import Capabilities
+import JSON
+
+/// The tools of all sources under names that are clear and that every provider takes.
+struct ToolBox: Sendable {
+    struct Tool: Sendable {
+        let source: any ToolSource
+        /// As the source describes it.
+        let description: ToolDescription
+        /// What the model calls it.
+        let name: String
+    }
+
+    private(set) var notices: [String] = []
+    private var tools: [Tool] = []
+    private var places: [String: Int] = [:]
+
+    /// As the model is given them.
+    var descriptions: [ToolDescription] {
+        tools.map { tool in
+            var description = tool.description
+            description.name = tool.name
+            return description
+        }
+    }
+
+    func tool(named name: String) -> Tool? { places[name].map { tools[$0] } }
+
+    func unknown(_ name: String) -> String {
+        let names = tools.map(\.name)
+        let wanted = PlainText.escape(name).quotedForMessage
+        return names.isEmpty
+            ? "there is no tool \(wanted), and no other either; answer without tools"
+            : "there is no tool \(wanted)\(Suggestion.text(for: name, among: names))"
+    }
+
+    /// Asks all sources at once; one that does not answer is named in a notice, and the others are used.
+    static func open(
+        _ sources: [any ToolSource], limit: Duration, clock: any Clock<Duration>
+    ) async -> ToolBox {
+        let answers = await withTaskGroup(of: (Int, Bounded<[ToolDescription]>).self) { group in
+            for (index, source) in sources.enumerated() {
+                group.addTask { (index, await bounded(by: limit, on: clock) { try await source.tools() }) }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        var box = ToolBox()
+        for (index, source) in sources.enumerated() {
+            switch answers[index] {
+            case .ended(.success(let tools))?:
+                for tool in tools { box.add(tool, of: source) }
+            case .ended(.failure(let error))?:
+                box.notices.append("the tools of '\(source.name)' are left out: \(AnyFailure(error).message)")
+            case .timedOut?:
+                box.notices.append(
+                    "the tools of '\(source.name)' are left out: it did not answer within \(limit.words)")
+            case .stopped?, nil: break
+            }
+        }
+        return box
+    }
+
+    /// The first to bring a name keeps it; the next is called after its source.
+    private mutating func add(_ tool: ToolDescription, of source: any ToolSource) {
+        var name = Self.plain(tool.name)
+        if places[name] != nil { name = Self.plain("\(source.name)_\(tool.name)") }
+        let wanted = name
+        var number = 1
+        while places[name] != nil {
+            number += 1
+            name = "\(wanted.prefix(60))_\(number)"
+        }
+        places[name] = tools.count
+        tools.append(Tool(source: source, description: tool, name: name))
+    }
+
+    /// Providers take up to 64 letters, digits, `_` and `-`.
+    private static func plain(_ name: String) -> String {
+        let plain = String(
+            name.unicodeScalars.prefix(64).map { scalar -> Character in
+                switch scalar {
+                case "a"..."z", "A"..."Z", "0"..."9", "_", "-": Character(scalar)
+                default: "_"
+                }
+            })
+        return plain.isEmpty ? "tool" : plain
+    }
+}

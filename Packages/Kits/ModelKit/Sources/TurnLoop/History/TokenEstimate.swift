@@ -1,0 +1,87 @@
+public import Capabilities
+import JSON
+
+/// Guesses how many tokens a text takes, without the tables of any model.
+///
+/// It is within a fifth of what o200k_base counts for prose in several languages, code and JSON, and within a third for
+/// what has few words, such as listings. Other tokenisers differ by as much again. The provider's own counts correct the
+/// guess after the first answer.
+public struct TokenEstimate: Sendable, Hashable {
+    /// What the guess is multiplied by.
+    public private(set) var correction = 1.0
+
+    public init() {}
+
+    public func tokens(of text: String) -> Int { corrected(Self.guess(text)) }
+    public func tokens(of message: Message) -> Int { corrected(Self.guess(message)) }
+
+    /// All that is sent, with the tools and the schema.
+    public func tokens(of request: ChatRequest) -> Int { corrected(Self.guess(request)) }
+
+    public func tokens(of tools: [ToolDescription]) -> Int { corrected(Self.guess(tools)) }
+
+    /// Learns from what the provider has counted for the same request.
+    public mutating func learn(reported: Int, for request: ChatRequest) {
+        let guess = Self.guess(request)
+        guard reported > 0, guess > 0 else { return }
+        // A server that counts only a part, as some do, must not talk us into sending too much.
+        correction = min(3, max(0.5, Double(reported) / guess))
+    }
+
+    private func corrected(_ guess: Double) -> Int { Int((guess * correction).rounded(.up)) }
+}
+
+// MARK: Guessing
+
+extension TokenEstimate {
+    /// Letters mostly stand in whole words, and the spaces between belong to them; digits and signs are dearer. The
+    /// weights were fitted to what o200k_base makes of prose, code, JSON and manuals.
+    private static func guess(_ text: String) -> Double {
+        var (letters, spaces, signs, others, wide, rare) = (0, 0, 0, 0, 0, 0)
+        for byte in text.utf8 {
+            switch byte {
+            case 0x41...0x5A, 0x61...0x7A: letters += 1
+            case 0x09...0x0D, 0x20: spaces += 1
+            case 0..<0x80: signs += 1
+            case 0xC0..<0xE0: others += 1
+            case 0xE0..<0xF0: wide += 1
+            case 0xF0...: rare += 1
+            default: break
+            }
+        }
+        let ascii = Double(letters) * 0.24 + Double(spaces) * 0.08 + Double(signs) * 0.65
+        return ascii + Double(others) * 0.35 + Double(wide) * 0.95 + Double(rare) * 2
+    }
+
+    private static func guess(_ message: Message) -> Double {
+        message.parts.reduce(4) { $0 + guess($1) }
+    }
+
+    private static func guess(_ part: Message.Part) -> Double {
+        switch part {
+        case .text(let text), .refusal(let text): guess(text)
+        // Encrypted thoughts are about as long as their text would be, in base64.
+        case .reasoning(let thought): guess(thought.text) + Double(thought.sealed?.utf8.count ?? 0) / 5
+        case .attachment(let attachment): guess(attachment)
+        case .call(let call): 8 + guess(call.name) + guess(call.input.text())
+        case .malformedCall(let call): 8 + guess(call.name) + guess(call.text)
+        case .result(let result): 8 + guess(result.content)
+        }
+    }
+
+    /// An image costs up to about 1,600 tokens, however many bytes it has; a page of a document about as much.
+    private static func guess(_ attachment: Attachment) -> Double {
+        if attachment.isImage { return 1600 }
+        if attachment.mediaType.hasPrefix("text/") { return Double(attachment.bytes.count) / 3 }
+        return max(1600, Double(attachment.bytes.count) / 25)
+    }
+
+    private static func guess(_ tools: [ToolDescription]) -> Double {
+        tools.reduce(0) { $0 + 12 + guess($1.name) + guess($1.summary) + guess($1.input.text()) }
+    }
+
+    private static func guess(_ request: ChatRequest) -> Double {
+        guess(request.tools) + request.messages.reduce(0) { $0 + guess($1) }
+            + (request.schema.map { guess($0.schema.text()) } ?? 0)
+    }
+}

@@ -1,0 +1,71 @@
+import AnthropicDialect
+import Capabilities
+import JSON
+import ModelKit
+import Testing
+
+@Suite("Requests are read with patience, and errors name the field")
+struct RequestReadingTests {
+    @Test(
+        "what cannot be understood names where it stands",
+        arguments: [
+            ("{", nil), ("[]", nil), (#"{"model":"m"}"#, "messages"), (#"{"messages":[]}"#, "messages"),
+            (#"{"messages":{}}"#, "messages"), (#"{"messages":[{"content":"a"}]}"#, "messages[0].role"),
+            (#"{"messages":[{"role":"tool","content":"a"}]}"#, "messages[0].role"),
+            (#"{"messages":[{"role":"user","content":5}]}"#, "messages[0].content"),
+            (#"{"messages":[{"role":"user","content":[{"type":"film"}]}]}"#, "messages[0].content[0].type"),
+            (
+                #"{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"http://a"}}]}]}"#,
+                "messages[0].content[0].source.type"
+            ),
+            (
+                #"{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"!"}}]}]}"#,
+                "messages[0].content[0].source.data"
+            ),
+            (#"{"messages":[{"role":"user","content":"a"}],"max_tokens":0}"#, "max_tokens"),
+            (#"{"messages":[{"role":"user","content":"a"}],"tools":[{"type":"bash_1","name":"b"}]}"#, "tools[0].type"),
+            (#"{"messages":[{"role":"user","content":"a"}],"tools":[{"name":"b"}]}"#, "tools[0].input_schema"),
+            (#"{"messages":[{"role":"user","content":"a"}],"stream":"yes"}"#, "stream"),
+        ] as [(String, String?)])
+    func wrong(_ body: String, _ field: String?) throws {
+        let error = #expect(throws: DialectError.self) { try AnthropicRequest(parsing: Array(body.utf8)) }
+        #expect(error?.kind == .malformed)
+        #expect(error?.refusal?.field == field)
+        #expect(error?.refusal?.type == "invalid_request_error")
+        #expect(error?.refusal?.message.contains(field ?? "body") == true)
+    }
+
+    @Test("null is as good as missing, and what is unknown is kept")
+    func patience() throws {
+        let body = #"""
+            {"model":null,"system":null,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a",
+            "content":null},{"type":"text","text":"hi","citations":null}]},{"role":"assistant","content":[
+            {"type":"server_tool_use","id":"s","name":"web_search","input":{}},
+            {"type":"web_search_tool_result","tool_use_id":"s","content":[]},
+            {"type":"tool_use","id":"b","name":"x"}]}],"max_tokens":12.0,"temperature":null,"tools":[{"name":"x",
+            "input_schema":{"type":"object"}}],"tool_choice":{"type":"none"},"thinking":{"type":"adaptive"},
+            "output_config":{"effort":"max","format":{"type":"json_schema","schema":{"a":1}}},"top_k":3,"gone":null}
+            """#
+        let chat = try AnthropicRequest(parsing: Array(body.utf8)).chat
+        #expect(
+            chat.messages == [
+                Message(.tool, [.result(ToolResult(call: "a", content: ""))]), Message(.user, "hi"),
+                Message(.assistant, [.call(ToolCall(id: "b", name: "x", input: [:]))]),
+            ])
+        #expect(chat.options.maxTokens == 12 && chat.options.effort == .high && chat.tools.isEmpty && !chat.streams)
+        #expect(chat.schema == AnswerSchema(name: "answer", schema: ["a": 1]))
+        #expect(chat.extras == ["top_k": 3])
+    }
+
+    @Test(
+        "a budget of thoughts is an effort",
+        arguments: [
+            (1024, ModelOptions.Effort.minimal), (4096, .low),
+            (10_240, .medium), (32_000, .high),
+        ])
+    func budgets(_ tokens: Int, _ effort: ModelOptions.Effort) throws {
+        let body =
+            #"{"messages":[{"role":"user","content":"a"}],"thinking":{"type":"enabled","budget_tokens":\#(tokens)}}"#
+        #expect(try AnthropicRequest(parsing: Array(body.utf8)).chat.options.effort == effort)
+    }
+}

@@ -1,0 +1,70 @@
+import Capabilities
+import CoreTesting
+import HTTPCore
+import OpenAIDialect
+import Testing
+
+@Suite("Streams of every server are read for what they mean")
+struct FixtureTests {
+    @Test("a stream says what its server means", arguments: Fixture.all)
+    func meaning(_ fixture: Fixture) throws {
+        let heard = try hear([fixture.bytes], fixture.quirks)
+        #expect(heard.reading == fixture.expected)
+    }
+
+    @Test("the events tell all of the answer, and tell it once", arguments: Fixture.all)
+    func eventsAreTheAnswer(_ fixture: Fixture) throws {
+        let heard = try hear([fixture.bytes], fixture.quirks)
+        var told: [Message.Part] = []
+        var usage = Usage()
+        for event in heard.joined {
+            switch event {
+            case .text(let text): told.append(.text(text))
+            case .reasoning(let text): told.append(.reasoning(Reasoning(text)))
+            case .refusal(let text): told.append(.refusal(text))
+            case .call(let call): told.append(.call(call))
+            case .malformedCall(let call): told.append(.malformedCall(call))
+            case .result(let result): told.append(.result(result))
+            case .usage(let latest): usage = latest
+            case .began, .calling, .notice: break
+            }
+        }
+        let parts = heard.answer.message.parts.map { part in
+            if case .reasoning(let reasoning) = part { Message.Part.reasoning(Reasoning(reasoning.text)) } else { part }
+        }
+        #expect(told == parts)
+        #expect(usage == heard.answer.usage)
+        if let first = heard.events.first {
+            guard case .began = first else {
+                Issue.record("the first event is \(first)")
+                return
+            }
+        }
+    }
+
+    @Test("a cut at any byte changes no event", arguments: Fixture.all)
+    func cuts(_ fixture: Fixture) throws {
+        let bytes = fixture.bytes
+        let whole = try hear([bytes], fixture.quirks)
+        for cut in 1..<bytes.count {
+            let heard = try hear([Array(bytes[..<cut]), Array(bytes[cut...])], fixture.quirks)
+            try #require(heard == whole, "cut at byte \(cut)")
+        }
+        #expect(try hear(bytes.map { [$0] }, fixture.quirks) == whole)
+    }
+
+    @Test("a stream that ends early, wherever that is, is never a whole answer with another text")
+    func earlyEnds() throws {
+        for fixture in Fixture.all where fixture.expected.failure == nil {
+            let bytes = fixture.bytes
+            for end in 0..<bytes.count {
+                let heard = try hear([Array(bytes[..<end])], fixture.quirks).reading
+                if heard.failure == nil {
+                    try #require(heard.text == fixture.expected.text, "\(fixture.name), cut at byte \(end)")
+                } else {
+                    try #require(heard.calls.allSatisfy { $0.hasSuffix(", done") }, "\(fixture.name) at \(end)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import Capabilities
+import JSON
+import ModelKit
+import OpenAIDialect
+import Testing
+
+@Suite("A request is written as its server wants it")
+struct RequestTests {
+    private func body(
+        _ quirks: OpenAIQuirks, model: String = "m", _ change: (inout ChatRequest) -> Void
+    ) throws -> JSONObject {
+        var request = ChatRequest(model: model, messages: [Message(.user, "hi")])
+        change(&request)
+        return try OpenAIDialect(quirks).body(of: request)
+    }
+
+    @Test("the smallest request streams, and asks for usage")
+    func smallest() throws {
+        let expected: JSONObject = [
+            "model": "m", "messages": [["role": "user", "content": "hi"]], "stream": true,
+            "stream_options": ["include_usage": true],
+        ]
+        #expect(try body(.openAI) { _ in } == expected)
+        let whole = try body(.openAI) { $0.streams = false }
+        #expect(whole.keys == ["model", "messages"])
+    }
+
+    @Test("options go under their names, and extras win")
+    func options() throws {
+        let written = try body(.openAI) {
+            $0.options.temperature = 0.5
+            $0.options.topP = 0.9
+            $0.options.maxTokens = 100
+            $0.options.stop = ["END"]
+            $0.options.seed = 7
+            $0.options.effort = .high
+            $0.extras = ["top_p": 1, "session_id": "s"]
+        }
+        #expect(written["temperature"] == 0.5 && written["top_p"] == 1 && written["max_completion_tokens"] == 100)
+        #expect(written["stop"] == ["END"] && written["seed"] == 7 && written["reasoning_effort"] == "high")
+        #expect(written["session_id"] == "s")
+    }
+
+    @Test(
+        "the limit of tokens and the first role are called as the server and the model want it",
+        arguments: [
+            (OpenAIQuirks.openAI, "gpt-4o", "max_completion_tokens", "system"),
+            (.openAI, "o3-mini", "max_completion_tokens", "developer"),
+            (.openAI, "gpt-5", "max_completion_tokens", "developer"),
+            (.openRouter, "openai/gpt-5", "max_tokens", "system"),
+            (.compatible, "openai/o4-mini", "max_completion_tokens", "system"),
+            (.compatible, "olmo-2", "max_tokens", "system"), (.compatible, "gpt-oss-20b", "max_tokens", "system"),
+            (.vLLM, "llama", "max_tokens", "system"), (.gateway, "claude", "max_tokens", "system"),
+        ])
+    func names(_ quirks: OpenAIQuirks, _ model: String, _ limit: String, _ role: String) throws {
+        let written = try body(quirks, model: model) {
+            $0.options.maxTokens = 5
+            $0.messages.insert(Message(.system, "Be brief."), at: 0)
+        }
+        #expect(written[limit] == 5)
+        #expect(written["messages"]?[0] == ["role": .string(role), "content": "Be brief."])
+    }
+
+    @Test("openrouter has the effort within `reasoning`")
+    func effort() throws {
+        let written = try body(.openRouter) { $0.options.effort = .low }
+        #expect(written["reasoning"] == ["effort": "low"] && written["reasoning_effort"] == nil)
+    }
+
+    @Test("images and files are data URIs")
+    func attachments() throws {
+        let written = try body(.openAI) {
+            $0.messages = [
+                Message(
+                    .user,
+                    [
+                        .text("Look"), .attachment(Attachment(name: "a.png", mediaType: "image/png", bytes: [1, 2])),
+                        .attachment(Attachment(name: "b.pdf", mediaType: "application/pdf", bytes: [3])),
+                    ])
+            ]
+        }
+        let content: JSON = [
+            ["type": "text", "text": "Look"],
+            ["type": "image_url", "image_url": ["url": "data:image/png;base64,AQI="]],
+            ["type": "file", "file": ["filename": "b.pdf", "file_data": "data:application/pdf;base64,Aw=="]],
+        ]
+        #expect(written["messages"]?[0] == ["role": "user", "content": content])
+    }
+
+    @Test("calls, their results, and calls that could not be read go back; those that are done do not")
+    func calls() throws {
+        let written = try body(.openAI) {
+            $0.messages += [
+                Message(
+                    .assistant,
+                    [
+                        .reasoning(Reasoning("hm")), .call(ToolCall(id: "a", name: "read", input: ["p": 1])),
+                        .malformedCall(MalformedCall(id: "b", name: "read", text: "{", reason: "cut")),
+                        .call(ToolCall(id: "z", name: "Bash", input: [:], isDone: true)),
+                    ]),
+                Message(
+                    .tool,
+                    [
+                        .result(ToolResult(call: "a", content: "text")),
+                        .result(ToolResult(call: "b", content: "no JSON", isError: true)),
+                        .result(ToolResult(call: "z", content: "done")),
+                    ]),
+                Message(.assistant, [.call(ToolCall(id: "z", name: "Bash", input: [:], isDone: true))]),
+            ]
+        }
+        let calls: JSON = [
+            ["id": "a", "type": "function", "function": ["name": "read", "arguments": #"{"p":1}"#]],
+            ["id": "b", "type": "function", "function": ["name": "read", "arguments": #"{"invalid_json":"{"}"#]],
+        ]
+        let expected: JSON = [
+            ["role": "user", "content": "hi"], ["role": "assistant", "content": nil, "tool_calls": calls],
+            ["role": "tool", "tool_call_id": "a", "content": "text"],
+            ["role": "tool", "tool_call_id": "b", "content": "Error: no JSON"],
+        ]
+        #expect(written["messages"] == expected)
+    }
+
+    @Test("tools and a schema go along, which is strict only where OpenAI takes that")
+    func tools() throws {
+        let open: JSON = ["type": "object", "properties": ["a": ["type": "string"]]]
+        let closed: JSON = [
+            "type": "object", "properties": ["a": ["type": "string"]], "required": ["a"], "additionalProperties": false,
+        ]
+        let written = try body(.openAI) {
+            $0.tools = [ToolDescription(name: "read", summary: "Reads", input: open, effect: .reads)]
+            $0.schema = AnswerSchema(name: "answer", schema: closed)
+        }
+        let function: JSON = ["name": "read", "description": "Reads", "parameters": open]
+        #expect(written["tools"] == [["type": "function", "function": function]])
+        #expect(written["response_format"]?["json_schema"] == ["name": "answer", "schema": closed, "strict": true])
+        let loose = try body(.openAI) { $0.schema = AnswerSchema(name: "answer", schema: ["items": open]) }
+        #expect(loose["response_format"]?["json_schema"]?["strict"] == false)
+    }
+
+    @Test("thoughts go back to openrouter as they came, and to nobody else")
+    func thoughts() throws {
+        let fixture = try Fixture.named("openrouter: comments, thoughts and cost")
+        let answer = try hear([fixture.bytes], fixture.quirks).answer
+        let written = try body(.openRouter) { $0.messages.append(answer.message) }
+        let details: JSON = [
+            [
+                "type": "reasoning.text", "text": "Let me think.", "format": "anthropic-claude-v1", "index": 0,
+                "signature": "c2ln",
+            ]
+        ]
+        #expect(
+            written["messages"]?[1] == ["role": "assistant", "content": "Hello", "reasoning_details": details])
+        let elsewhere = try body(.openAI) { $0.messages.append(answer.message) }
+        #expect(elsewhere["messages"]?[1] == ["role": "assistant", "content": "Hello"])
+
+        // What another provider has sealed is none of openrouter's.
+        let foreign = Message(.assistant, [.reasoning(Reasoning("hm", sealed: "EqQBCg")), .text("ok")])
+        let mixed = try body(.openRouter) { $0.messages.append(foreign) }
+        #expect(mixed["messages"]?[1] == ["role": "assistant", "content": "ok", "reasoning": "hm"])
+    }
+}

@@ -1,0 +1,56 @@
+import Capabilities
+import JSON
+import ModelKit
+import ResponsesDialect
+import Testing
+
+@Suite("Whole answers and refusals are read, whoever sends them")
+struct WholeAnswerTests {
+    @Test("a whole answer is told as a stream would be")
+    func whole() throws {
+        let body = #"""
+            {"id":"resp_1","object":"response","status":"completed","error":null,"model":"gpt-5","output":[
+            {"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":null},
+            {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi"}]},
+            {"type":"function_call","call_id":"a","name":"read","arguments":"{\"x\":1}"}],
+            "usage":{"input_tokens":3,"output_tokens":5}}
+            """#
+        var events: [ChatEvent] = []
+        let answer = try ResponsesDialect().answer(in: Array(body.utf8), into: &events)
+        let usage = Usage(inputTokens: 3, outputTokens: 5)
+        let call = ToolCall(id: "a", name: "read", input: ["x": 1])
+        let began = ChatEvent.began(ChatStart(id: "resp_1", model: "gpt-5"))
+        #expect(
+            events == [
+                began, .usage(usage), .reasoning("hm"), .text("Hi"), .calling(id: "a", name: "read"), .call(call),
+            ])
+        // What cannot be sent back has no seal.
+        #expect(answer.message.parts == [.reasoning(Reasoning("hm")), .text("Hi"), .call(call)])
+        #expect(answer.finish == .calls && answer.usage == usage)
+    }
+
+    @Test("a whole answer can be an error under 200, an empty one, or none at all")
+    func failures() {
+        func failure(_ body: String) -> String? {
+            var events: [ChatEvent] = []
+            return #expect(throws: DialectError.self) {
+                try ResponsesDialect().answer(in: Array(body.utf8), into: &events)
+            }?.code
+        }
+        #expect(failure(#"{"error":{"message":"no"}}"#) == "model.failed")
+        #expect(
+            failure(#"{"object":"response","status":"failed","error":{"message":"no"},"output":[]}"#) == "model.failed")
+        #expect(failure(#"{"object":"response","status":"completed","output":[]}"#) == "model.empty")
+        #expect(failure("{}") == "model.malformed")
+        #expect(failure("[]") == "model.malformed")
+        #expect(failure("<html>") == "model.malformed")
+    }
+
+    @Test("the words of a refusal are found, and nothing where there are none")
+    func refusals() {
+        let body = #"{"error":{"message":"Bad","type":"invalid_request_error","param":"input","code":null}}"#
+        let refusal = ServerRefusal(message: "Bad", type: "invalid_request_error", field: "input")
+        #expect(ResponsesDialect().refusal(in: Array(body.utf8)) == refusal)
+        #expect(ResponsesDialect().refusal(in: Array("<html>".utf8)) == nil)
+    }
+}

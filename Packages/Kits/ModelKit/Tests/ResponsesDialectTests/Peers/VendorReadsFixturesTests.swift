@@ -1,0 +1,58 @@
+import Capabilities
+import HTTPClient
+import HTTPCore
+import HTTPServer
+import JSON
+import Testing
+
+@Suite("The vendor's own library and ours read the same over HTTP", .timeLimit(.minutes(2)))
+struct VendorReadsFixturesTests {
+    /// Each fixture at its number, sent in pieces.
+    private static let fixtures = Route(
+        .post, "/{number}/responses", "responses", "A fixture", .path("number", "Which", as: Int.self),
+        .upload("The request")
+    ) { _, number, request in
+        _ = try await request.bytes()
+        let bytes = Fixture.all[number].bytes
+        return .stream("text/event-stream") { body in
+            for start in stride(from: 0, to: bytes.count, by: 97) {
+                try await body.write(Array(bytes[start..<min(start + 97, bytes.count)]))
+            }
+        }
+    }
+
+    @Test("the model, text, thoughts, calls and usage are equal, and so is whether it failed")
+    func equal() async throws {
+        try await withServer([Self.fixtures]) { url in
+            let known = Fixture.all.indices.filter { Fixture.all[$0].isKnownToVendor }
+            #expect(known.count >= 6)
+            let theirs = try await Peer.read(known.map { ("\($0)", true) }, at: url)
+            for (number, told) in zip(known, theirs) {
+                let fixture = Fixture.all[number]
+                let ours = try await read(number, fixture, at: url)
+                #expect(ours == fixture.expected, "\(fixture.name)")
+                #expect((told["error"]?.string != nil) == (ours.failure != nil), "\(fixture.name)")
+                // A failure takes from the library's users what came before it.
+                guard ours.failure == nil else { continue }
+                #expect(told["model"]?.string == ours.model, "\(fixture.name)")
+                #expect(told["text"] == .string(ours.text), "\(fixture.name)")
+                #expect(told["reasoning"] == .string(ours.reasoning), "\(fixture.name)")
+                #expect(told["refusal"] == .string(ours.refusal), "\(fixture.name)")
+                // There, tools that have run already are no function calls.
+                let calls = (ours.calls + ours.badCalls).filter { !$0.hasSuffix(", done") }
+                #expect(told["calls"] == .array(calls.map(JSON.string)), "\(fixture.name)")
+                let usage: [JSON]? = ours.usage.inputTokens.map { [.int($0), .int(ours.usage.outputTokens ?? -1)] }
+                #expect(told["usage"]?.array == usage, "\(fixture.name)")
+            }
+        }
+    }
+
+    private func read(_ number: Int, _ fixture: Fixture, at url: String) async throws -> Reading {
+        let client = HTTPClient()
+        let request = HTTPRequest(.post, try HTTPURL("\(url)/\(number)/responses"), body: .text("{}"))
+        var body: [UInt8] = []
+        for try await piece in try await client.open(request).requireSuccess().body { body += piece }
+        await client.close()
+        return try hear([body]).reading
+    }
+}

@@ -1,0 +1,125 @@
+import Capabilities
+import JSON
+import Synchronization
+import Testing
+
+@testable import TurnLoop
+
+@Suite("Approval")
+struct ApprovalTests {
+    let fixture = TurnFixture()
+    let tools = ScriptedTools("files", [tool("read"), tool("write", .writes)])
+
+    private func outcome(
+        _ calls: [Message.Part], policy: ApprovalPolicy = ApprovalPolicy(), approve: TurnLoop.Approve?
+    ) async throws -> TurnOutcome {
+        let model = ScriptedModel(.says(calls, finish: .calls), .says([.text("Done.")]))
+        return try await fixture.run(fixture.loop([tools], policy: policy, approve: approve), model)
+    }
+
+    @Test("is asked for what writes, with all that a person needs to know")
+    func asks() async throws {
+        let asked = Mutex<[ApprovalRequest]>([])
+        let outcome = try await outcome([call("a", "read"), call("b", "write", ["path": "x"])]) { request in
+            asked.withLock { $0.append(request) }
+            return ApprovalAnswer(isAllowed: true)
+        }
+        #expect(
+            asked.withLock { $0 } == [
+                ApprovalRequest(
+                    call: ToolCall(id: "b", name: "write", input: ["path": "x"]), tool: "write", source: "files",
+                    effect: .writes, summary: "Does write")
+            ])
+        #expect(outcome.results.map(\.isError) == [false, false])
+        #expect(fixture.updates.last { $0.call.id == "a" }?.decision == ApprovalDecision(isAllowed: true, by: .effect))
+        #expect(fixture.updates.last { $0.call.id == "b" }?.decision == ApprovalDecision(isAllowed: true, by: .person))
+    }
+
+    @Test("that is refused is told to the model with the person's reason, and the turn goes on")
+    func refuses() async throws {
+        let outcome = try await outcome([call("a", "write")]) { _ in
+            ApprovalAnswer(isAllowed: false, reason: "use the other file")
+        }
+        #expect(outcome.results.first?.content == "not done: the person does not allow this call: use the other file")
+        #expect(outcome.endName == "answered")
+        #expect(outcome.exit == .done)
+        #expect(tools.calls.isEmpty)
+        #expect(fixture.states(of: "a") == [.waiting, .denied])
+    }
+
+    @Test("that nobody can give is a denial, and the exit code says so")
+    func nobody() async throws {
+        let outcome = try await outcome([call("a", "write"), call("b", "read")], approve: nil)
+        #expect(outcome.results.map(\.isError) == [true, false])
+        #expect(outcome.results.first?.content == CallWords.nobody)
+        #expect(outcome.isUnapproved)
+        #expect(outcome.exit == .unanswered)
+        #expect(fixture.updates.last { $0.call.id == "a" }?.decision?.by == .nobody)
+    }
+
+    @Test("that a headless run cannot answer is the same")
+    func unanswered() async throws {
+        let outcome = try await outcome([call("a", "write")]) { _ in
+            throw InteractionError.unanswered(id: "chat.approve", prompt: "May it write?")
+        }
+        #expect(outcome.exit == .unanswered)
+    }
+
+    @Test("that is turned away, or whose question fails, is a refusal and no missing answer")
+    func declined() async throws {
+        let declined = try await outcome([call("a", "write")]) { _ in throw InteractionError.declined(id: "x") }
+        #expect((declined.isUnapproved, declined.results.map(\.isError)) == (false, [true]))
+        let failed = try await outcome([call("a", "write")]) { _ in throw ToolFault() }
+        #expect(!failed.isUnapproved)
+        #expect(failed.results.first?.content.contains("the server behind the tool is gone") == true)
+        #expect(tools.calls.isEmpty)
+    }
+
+    @Test("that lasts is asked once and handed out to be kept", arguments: [true, false])
+    func remembered(isAllowed: Bool) async throws {
+        let asked = Mutex(0)
+        let outcome = try await outcome([call("a", "write"), call("b", "write"), call("c", "write")]) { _ in
+            asked.withLock { $0 += 1 }
+            return ApprovalAnswer(isAllowed: isAllowed, scope: .conversation)
+        }
+        #expect(asked.withLock { $0 } == 1)
+        #expect(outcome.results.map(\.isError) == Array(repeating: !isAllowed, count: 3))
+        let rule = ApprovalRule(isAllowed ? .allow : .deny, tool: "write", source: "files", scope: .conversation)
+        #expect(fixture.all.filter { if case .remember = $0 { true } else { false } } == [.remember(rule)])
+        #expect(fixture.updates.last?.decision?.by == .rule(rule))
+    }
+
+    @Test("for once is asked each time and not kept")
+    func once() async throws {
+        let asked = Mutex(0)
+        _ = try await outcome([call("a", "write"), call("b", "write")]) { _ in
+            asked.withLock { $0 += 1 }
+            return ApprovalAnswer(isAllowed: true)
+        }
+        #expect(asked.withLock { $0 } == 2)
+        #expect(!fixture.all.contains { if case .remember = $0 { true } else { false } })
+    }
+
+    @Test("is asked after the calls before have been done")
+    func order() async throws {
+        let tools = tools
+        let before = Mutex<[[String]]>([])
+        _ = try await outcome([call("a", "write"), call("b", "write")]) { _ in
+            before.withLock { $0.append(tools.calls.map(\.id)) }
+            return ApprovalAnswer(isAllowed: true)
+        }
+        #expect(before.withLock { $0 } == [[], ["a"]])
+    }
+
+    @Test("is not asked where a rule denies")
+    func denied() async throws {
+        let rule = ApprovalRule(.deny, tool: "read")
+        let outcome = try await outcome([call("a", "read")], policy: ApprovalPolicy(rules: [rule])) { _ in
+            Issue.record("nobody should be asked")
+            return ApprovalAnswer(isAllowed: true)
+        }
+        #expect(outcome.results.map(\.content) == [CallWords.forbidden])
+        #expect(fixture.updates.last?.decision == ApprovalDecision(isAllowed: false, by: .rule(rule)))
+        #expect(outcome.exit == .done)
+    }
+}

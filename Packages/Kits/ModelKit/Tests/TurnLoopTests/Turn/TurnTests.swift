@@ -1,0 +1,154 @@
+import Capabilities
+import JSON
+import Synchronization
+import Testing
+
+@testable import TurnLoop
+
+@Suite("A turn")
+struct TurnTests {
+    let fixture = TurnFixture()
+
+    @Test("without calls is one answer, streamed and then stored whole")
+    func plain() async throws {
+        let model = ScriptedModel(.says([.text("Hello to you.")], usage: Usage(inputTokens: 7, outputTokens: 4)))
+        let outcome = try await fixture.run(fixture.loop(), model)
+        #expect(outcome.endName == "answered")
+        #expect(outcome.exit == .done)
+        #expect(fixture.text == "Hello to you.")
+        #expect(outcome.messages.map(\.message) == [Message(.assistant, "Hello to you.")])
+        #expect(fixture.stored == outcome.messages)
+        #expect(outcome.messages.first?.start?.model == "scripted")
+        #expect(outcome.messages.first?.isWhole == true)
+        #expect(outcome.usage == Usage(inputTokens: 7, outputTokens: 4))
+        #expect(fixture.all.first == .round(1))
+    }
+
+    @Test("does a call, gives the model its result, and sums what both answers took")
+    func oneCall() async throws {
+        let tools = ScriptedTools([tool("read")])
+        let model = ScriptedModel(
+            .says(
+                [.text("Looking."), call("a", "read", ["path": "x"])], finish: .calls, usage: Usage(inputTokens: 10)),
+            .says([.text("Done.")], usage: Usage(inputTokens: 20, outputTokens: 2)))
+        let outcome = try await fixture.run(fixture.loop([tools]), model)
+        #expect(outcome.results == [ToolResult(call: "a", content: #"read {"path":"x"}"#, duration: .zero)])
+        #expect(model.requests.count == 2)
+        #expect(model.requests[0].tools.map(\.name) == ["read"])
+        #expect(model.requests[1].messages.map(\.role) == [.user, .assistant, .tool])
+        #expect(outcome.usage == Usage(inputTokens: 30, outputTokens: 2))
+        #expect(outcome.answer?.message.text == "Done.")
+        #expect((outcome.rounds, outcome.calls, outcome.failedCalls) == (2, 1, 0))
+        #expect(fixture.states(of: "a") == [.waiting, .approved, .running, .done])
+        let last = try #require(fixture.updates.last)
+        #expect(try #require(last.started) < #require(last.ended))
+        #expect((last.source, last.effect) == ("scripted", .reads))
+    }
+
+    @Test("shows calls that the server has done itself and neither runs nor answers them")
+    func doneCalls() async throws {
+        let tools = ScriptedTools([tool("read")])
+        var done = ToolCall(id: "s", name: "read", input: [:])
+        done.isDone = true
+        let model = ScriptedModel(
+            .says([.call(done), .result(ToolResult(call: "s", content: "from there")), .text("It is so.")]))
+        let outcome = try await fixture.run(fixture.loop([tools]), model)
+        #expect(tools.calls.isEmpty)
+        #expect(outcome.rounds == 1)
+        #expect(outcome.messages.count == 1)
+        #expect(fixture.updates.map(\.state) == [.done])
+        #expect(fixture.updates.first?.result?.content == "from there")
+    }
+
+    @Test("ends at the limit of rounds, and the calls that are left say so")
+    func roundLimit() async throws {
+        let tools = ScriptedTools([tool("read")])
+        let model = ScriptedModel(steps: (1...9).map { .says([call("c\($0)", "read")], finish: .calls) })
+        var loop = fixture.loop([tools])
+        loop.limits.rounds = 3
+        let outcome = try await fixture.run(loop, model)
+        #expect(outcome.endName == "round limit")
+        #expect(outcome.exit == .failed)
+        #expect(model.requests.count == 3)
+        #expect(tools.calls.count == 2)
+        #expect(outcome.results.last?.content == CallWords.rounds(3))
+        #expect(HistoryRepair.repaired(outcome.messages.map(\.message)) == outcome.messages.map(\.message))
+    }
+
+    @Test("does not go on after a filter has held the answer back")
+    func refused() async throws {
+        let tools = ScriptedTools([tool("read")])
+        let model = ScriptedModel(.says([.refusal("No."), call("a", "read")], finish: .refused))
+        let outcome = try await fixture.run(fixture.loop([tools]), model)
+        #expect(tools.calls.isEmpty)
+        #expect(model.requests.count == 1)
+        #expect(outcome.results.map(\.content) == [CallWords.refused])
+    }
+
+    @Test("gives long results to the model shortened, and stores and shows them whole")
+    func longResults() async throws {
+        let long = String(repeating: "0123456789", count: 1000) + "the end"
+        let tools = ScriptedTools([tool("read") { _ in ToolResult(call: "", content: long) }])
+        let model = ScriptedModel(.says([call("a", "read")], finish: .calls), .says([.text("Long.")]))
+        var loop = fixture.loop([tools])
+        loop.limits.resultBytes = 1000
+        let outcome = try await fixture.run(loop, model)
+        #expect(outcome.results.first?.content == long)
+        #expect(fixture.updates.last?.result?.content == long)
+        guard case .result(let sent)? = model.requests[1].messages.last?.parts.first else {
+            Issue.record("no result was sent")
+            return
+        }
+        #expect(sent.content.utf8.count < 1200)
+        #expect(sent.content.hasSuffix("the end"))
+        #expect(sent.content.contains("9007 of 10007 bytes are left out here"))
+    }
+
+    @Test("puts the price of a model on answers whose server does not say it")
+    func price() async throws {
+        let model = ScriptedModel(.says([.text("Hi.")], usage: Usage(inputTokens: 1_000_000, outputTokens: 100_000)))
+        var loop = fixture.loop()
+        loop.price = ModelPrice(input: TokenPrice(perMillion: 3), output: TokenPrice(perMillion: 15))
+        let outcome = try await fixture.run(loop, model)
+        #expect(outcome.usage.cost == Cost(nanodollars: 4_500_000_000))
+        #expect(outcome.messages.first?.usage?.cost == Cost(nanodollars: 4_500_000_000))
+    }
+
+    @Test("ends with the error of whoever reads the events, and asks no more")
+    func readerFails() async throws {
+        let model = ScriptedModel(.says([call("a", "read")], finish: .calls), .says([.text("Done.")]))
+        let tools = ScriptedTools([tool("read")])
+        await #expect(throws: ToolFault.self) {
+            try await fixture.loop([tools]).run(
+                ChatRequest(model: "m", messages: [Message(.user, "Hi.")]), asking: { try await model.answer($0, $1) }
+            ) { events in
+                if case .message? = events.first { throw ToolFault() }
+            }
+        }
+        #expect(model.requests.count == 1)
+        #expect(tools.calls.isEmpty)
+    }
+
+    @Test("reads on only when its events have been taken")
+    func backPressure() async throws {
+        let taken = Signal()
+        let reached = Signal()
+        let fixture = fixture
+        let model: TurnLoop.Model = { _, receive in
+            try await receive([.text("one")])
+            reached.raise()
+            return ChatAnswer(start: ChatStart(), message: Message(.assistant, "one"), finish: .stop)
+        }
+        let turn = Task {
+            try await fixture.loop().run(ChatRequest(model: "m", messages: []), asking: model) { events in
+                fixture.events.withLock { $0 += events }
+                if events == [.chat(.text("one"))] { await taken.wait() }
+            }
+        }
+        while !fixture.all.contains(.chat(.text("one"))) { await Task.yield() }
+        #expect(!fixture.all.contains { if case .message = $0 { true } else { false } })
+        taken.raise()
+        await reached.wait()
+        #expect(try await turn.value.endName == "answered")
+    }
+}
