@@ -1,0 +1,80 @@
+/// What the first bytes of a file say about the rest.
+enum FileFormat: Sendable, Equatable {
+    case utf8(hasMark: Bool)
+    case utf16(isBigEndian: Bool)
+    /// No text, with a name where it has one.
+    case binary(String)
+
+    /// How much of a file is looked at.
+    static let headLength = 8192
+    static let longestSignature = 16
+
+    /// What `longestSignature` bytes at least tell, and whether there is a NUL in the first `headLength`.
+    init(head: ArraySlice<UInt8>, hasNUL: Bool) {
+        let signature = Self.signatures.first { head.starts(with: $0.bytes) }
+        if let signature, signature.isCertain {
+            self = .binary(signature.name)
+        } else if head.starts(with: [0xFF, 0xFE, 0, 0]) || head.starts(with: [0, 0, 0xFE, 0xFF]) {
+            self = .binary("text in UTF-32")
+        } else if head.starts(with: [0xFF, 0xFE]) {
+            self = .utf16(isBigEndian: false)
+        } else if head.starts(with: [0xFE, 0xFF]) {
+            self = .utf16(isBigEndian: true)
+        } else if hasNUL {
+            self = .binary(signature?.name ?? "binary file")
+        } else {
+            self = .utf8(hasMark: head.starts(with: [0xEF, 0xBB, 0xBF]))
+        }
+    }
+
+    private struct Signature: Sendable {
+        let bytes: [UInt8]
+        let name: String
+        /// Whether no text begins like this; for the others there has to be a NUL as well.
+        let isCertain: Bool
+
+        init(_ bytes: [UInt8], _ name: String, isCertain: Bool) {
+            self.bytes = bytes
+            self.name = name
+            self.isCertain = isCertain
+        }
+    }
+
+    private static let signatures: [Signature] = [
+        Signature([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], "PNG image", isCertain: true),
+        Signature([0xFF, 0xD8, 0xFF], "JPEG image", isCertain: true),
+        Signature(Array("GIF87a".utf8), "GIF image", isCertain: false),
+        Signature(Array("GIF89a".utf8), "GIF image", isCertain: false),
+        Signature(Array("%PDF-".utf8), "PDF document", isCertain: true),
+        Signature([0x50, 0x4B, 0x03, 0x04], "ZIP archive", isCertain: true),
+        Signature([0x1F, 0x8B], "gzip archive", isCertain: true),
+        Signature([0x28, 0xB5, 0x2F, 0xFD], "Zstandard archive", isCertain: true),
+        Signature([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "xz archive", isCertain: true),
+        Signature(Array("BZh".utf8), "bzip2 archive", isCertain: false),
+        Signature([0x7F, 0x45, 0x4C, 0x46], "ELF program or library", isCertain: true),
+        Signature([0x00, 0x61, 0x73, 0x6D], "WebAssembly module", isCertain: true),
+        Signature(Array("SQLite format 3\0".utf8), "SQLite database", isCertain: false),
+        Signature(Array("OggS".utf8), "Ogg media file", isCertain: false),
+        Signature(Array("wOFF".utf8), "WOFF font", isCertain: false),
+        Signature(Array("wOF2".utf8), "WOFF font", isCertain: false),
+    ]
+
+    /// What to know about a text, or nothing where it is as usual.
+    var note: String? {
+        switch self {
+        case .utf8(hasMark: true): "the file begins with a byte order mark (UTF-8)"
+        case .utf16(isBigEndian: false): "the file is in UTF-16 (little-endian) and is shown in UTF-8"
+        case .utf16(isBigEndian: true): "the file is in UTF-16 (big-endian) and is shown in UTF-8"
+        default: nil
+        }
+    }
+
+    /// The length of the mark at the beginning.
+    var markLength: Int {
+        switch self {
+        case .utf8(hasMark: true): 3
+        case .utf16: 2
+        default: 0
+        }
+    }
+}

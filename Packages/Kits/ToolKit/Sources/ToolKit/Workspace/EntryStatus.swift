@@ -1,0 +1,66 @@
+import Capabilities
+import FileKit
+import Glibc
+
+/// What the system says about something that is open.
+struct EntryStatus: Sendable {
+    let kind: FileInfo.Kind
+    let size: Int
+    let modified: Timestamp
+    /// Zero once the last name was removed.
+    let links: Int
+
+    init(of descriptor: borrowing FileDescriptor) throws(WorkspaceError) {
+        var status = stat()
+        guard unsafe fstat(descriptor.rawValue, &status) == 0 else {
+            throw WorkspaceError(errno, EntryPath(bytes: Array(descriptor.path.utf8)))
+        }
+        kind = FileInfo.Kind(mode: status.st_mode)
+        size = Int(status.st_size)
+        modified = Timestamp(
+            microseconds: Int64(status.st_mtim.tv_sec) &* 1_000_000 &+ Int64(status.st_mtim.tv_nsec) / 1000)
+        links = Int(status.st_nlink)
+    }
+}
+
+extension FileInfo.Kind {
+    init(mode: mode_t) {
+        self =
+            switch mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            case S_IFIFO: .fifo
+            case S_IFSOCK: .socket
+            case S_IFCHR, S_IFBLK: .device
+            default: .unknown
+            }
+    }
+
+    /// From a folder's listing, where some file systems leave it out.
+    init(listed type: UInt8) {
+        self =
+            switch Int(type) {
+            case DT_REG: .regular
+            case DT_DIR: .directory
+            case DT_LNK: .symbolicLink
+            case DT_FIFO: .fifo
+            case DT_SOCK: .socket
+            case DT_CHR, DT_BLK: .device
+            default: .unknown
+            }
+    }
+
+    /// With its article, for a sentence.
+    var words: String {
+        switch self {
+        case .regular: "a file"
+        case .directory: "a folder"
+        case .symbolicLink: "a link"
+        case .fifo: "a FIFO"
+        case .socket: "a socket"
+        case .device: "a device"
+        case .unknown: "no regular file"
+        }
+    }
+}

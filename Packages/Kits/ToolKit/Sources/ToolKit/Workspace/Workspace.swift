@@ -1,0 +1,96 @@
+import CToolKit
+import Capabilities
+import FileKit
+import Glibc
+
+/// A folder, opened once, beneath which tools work and above which they cannot get.
+///
+/// Paths are relative to it. A link is followed only while it stays inside; `..` may be used inside; absolute paths,
+/// FIFOs, sockets and devices are refused. The folder may be renamed while it is open; once it is removed, everything
+/// throws `.gone`.
+public final class Workspace: Sendable {
+    /// The path that it was opened by.
+    public let path: String
+    let root: Folder
+
+    /// Opens the folder at a path of the system, which may be absolute and pass links.
+    public convenience init(_ path: String) throws(WorkspaceError) {
+        try self.init(path, resolver: nil)
+    }
+
+    /// With a resolver given, that one is used whatever the kernel can do.
+    init(_ path: String, resolver: Folder.Resolver?) throws(WorkspaceError) {
+        let entry = try EntryPath(path)
+        let opened = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard opened >= 0 else { throw WorkspaceError(errno, entry) }
+        let folder = FileDescriptor(owning: opened, path: entry.shown)
+        self.path = path
+        root = Folder(folder, resolver: resolver ?? Self.resolver(for: opened))
+    }
+
+    /// ENOSYS before Linux 5.6; EPERM from filters that know no newer call. Both are told apart from the folder's own
+    /// permissions by a path that any open folder has.
+    private static func resolver(for folder: Int32) -> Folder.Resolver {
+        let probe = unsafe toolkit_open_beneath(folder, EntryPath.here.terminated, TOOLKIT_LOOK, true)
+        guard probe >= 0 else { return .steps }
+        close(probe)
+        return .kernel
+    }
+
+    /// Throws `.gone` when the folder was removed.
+    func requirePresent() throws(WorkspaceError) {
+        guard try EntryStatus(of: root.descriptor).links > 0 else {
+            throw WorkspaceError(
+                .gone, "the working folder \(PlainText.escape(path)) was removed; choose another one and try again")
+        }
+    }
+}
+
+extension Workspace {
+    /// A file that somebody asked for. It is looked at before it is opened, for opening alone can set off a device.
+    func file(_ path: EntryPath) throws(WorkspaceError) -> FileDescriptor {
+        try hinting(path) { () throws(WorkspaceError) in
+            let place = try root.open(path, to: TOOLKIT_LOOK, followingLinks: true)
+            try Folder.requireRegular(EntryStatus(of: place), path)
+            let file = try root.open(path, to: TOOLKIT_READ, followingLinks: true)
+            try Folder.requireRegular(EntryStatus(of: file), path)
+            return file
+        }
+    }
+
+    /// A folder that somebody asked for.
+    func folder(_ path: EntryPath) throws(WorkspaceError) -> Folder {
+        try hinting(path) { () throws(WorkspaceError) in
+            Folder(try root.open(path, to: TOOLKIT_LIST, followingLinks: true), resolver: root.resolver)
+        }
+    }
+
+    /// What somebody asked for leads to.
+    func kind(_ path: EntryPath) throws(WorkspaceError) -> FileInfo.Kind {
+        try hinting(path) { () throws(WorkspaceError) in
+            try EntryStatus(of: root.open(path, to: TOOLKIT_LOOK, followingLinks: true)).kind
+        }
+    }
+
+    /// Adds to "there is none" which name of the same folder may have been meant.
+    private func hinting<T: ~Copyable>(
+        _ path: EntryPath, _ body: () throws(WorkspaceError) -> T
+    ) throws(WorkspaceError) -> T {
+        do throws(WorkspaceError) {
+            return try body()
+        } catch {
+            guard error.kind == .notFound else { throw error }
+            let above = EntryPath(bytes: Array(path.bytes.prefix(path.nameStart)))
+            let name = String(decoding: path.bytes.dropFirst(path.nameStart), as: UTF8.self)
+            guard let folder = try? root.open(above, to: TOOLKIT_LIST, followingLinks: true),
+                let names = try? Listing(of: folder, limit: 10_000).names
+            else {
+                // Without a listing the error has all that is known.
+                throw error
+            }
+            let hint = Suggestion.text(for: name, among: names.map { PlainText.escape($0) })
+            throw WorkspaceError(
+                .notFound, error.message + (hint.isEmpty ? "; look for it with ls or glob" : hint))
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import Capabilities
+import FileKit
+import Glibc
+import JSON
+import LoopKit
+import Synchronization
+import Testing
+
+@testable import ToolKit
+
+@Suite("Nothing gets out of the folder")
+struct ConfinementTests {
+    static let resolvers: [Folder.Resolver] = [.kernel, .steps]
+
+    @Test("a path that leads out is refused in every form, by every tool", arguments: resolvers)
+    func forms(_ resolver: Folder.Resolver) async throws {
+        try await withPlayground(resolver: resolver) { place in
+            try place.write("a/b/c.txt", "inside")
+            try place.link("absolute", to: "\(place.base)/outside")
+            try place.link("relative", to: "../outside")
+            try place.link("a/deep", to: "../../outside")
+            try place.link("one", to: "two")
+            try place.link("two", to: "a/three")
+            try place.link("a/three", to: "../relative")
+            try place.link("root", to: "/")
+            try place.link("process", to: "/proc/self/cwd")
+            try place.link("file", to: "../outside/secret.txt")
+            try place.link("roundabout", to: "a/../../outside")
+            let opened = unsafe open("\(place.base)/outside", O_RDONLY | O_DIRECTORY)
+            defer { close(opened) }
+            try place.link("descriptor", to: "/proc/self/fd/\(opened)")
+
+            let outside = "\(place.base.dropFirst())/outside"
+            var ways = [
+                "../outside", "a/../../outside", "./../outside", "a//..//..//outside", "a/b/../../../outside",
+                "../work/../outside", "..//outside", "a/./../../outside", "\(place.base)/outside", "//\(outside)",
+                "/proc/self/fd/\(opened)", "/proc/self/root/\(outside)", "/proc/self/cwd/../../../../../../\(outside)",
+                "absolute", "relative", "a/deep", "one", "two", "a/three", "root/\(outside)", "descriptor",
+                "roundabout",
+                "a/../relative", "a/b/../deep", "one/../outside", "process/../../../../../\(outside)",
+            ]
+            // What a decoder, another system or a careless comparison would take for the same.
+            ways += [
+                "..\\outside", "%2e%2e/outside", "..%2foutside", "．．/outside", "․․/outside", "‥/outside", "..／outside",
+                "..\u{2215}outside", "\u{202E}../outside", ".\u{200B}./outside", "..;/outside", "~/../outside",
+                "..\u{0}/outside", "\u{FEFF}../outside", "...//outside", " ../outside", "../outside ", "..\n/outside",
+                "file://\(place.base)/outside", "$(pwd)/../outside", "`..`/outside", "a/b/c.txt/../../../../outside",
+            ]
+            var forms: [String] = ["file", "\(place.base)/outside/secret.txt\u{0}", "a/b/c.txt\u{0}/../../../outside"]
+            for way in ways {
+                forms += ["\(way)/secret.txt", "\(way)/folder/secret.txt", "\(way)/folder/../secret.txt"]
+            }
+            #expect(forms.count > 100)
+            for form in forms {
+                let sentence = try await place.failure("fs.read", ["path": .string(form)])
+                #expect(!sentence.contains(Playground.secret), "\(form)")
+            }
+            for way in ways + [".."] {
+                for (tool, input) in [
+                    ("ls", JSONObject()), ("glob", ["pattern": "**"]), ("grep.search", ["pattern": "secret"]),
+                ] {
+                    var input = input
+                    input["path"] = .string(way)
+                    let sentence = try await place.failure(tool, input)
+                    #expect(!sentence.contains(Playground.secret) && !sentence.contains("secret.txt"), "\(tool) \(way)")
+                }
+            }
+            // The walks show the links, and go through none of them.
+            let walks: [(String, JSONObject)] = [
+                ("glob", ["pattern": "**/secret.txt"]), ("grep.search", ["pattern": "secret"]),
+            ]
+            for (tool, input) in walks {
+                let text = try await place.text(tool, input)
+                #expect(!text.contains("secret.txt") && !text.contains(Playground.secret))
+            }
+        }
+    }
+
+    @Test("links and .. that stay inside are followed", arguments: resolvers)
+    func inside(_ resolver: Folder.Resolver) async throws {
+        try await withPlayground(resolver: resolver) { place in
+            try place.write("a/b/c.txt", "inside")
+            try place.link("to-file", to: "a/b/c.txt")
+            try place.link("to-folder", to: "./a//b/")
+            try place.link("a/b/back", to: "../../a")
+            try place.link("chain", to: "to-folder/back")
+            for path in [
+                "a/b/c.txt", "./a/./b//c.txt", "a/../a/b/c.txt", "to-file", "to-folder/c.txt", "chain/b/c.txt",
+                "a/b/back/b/back/b/c.txt", "to-folder/../b/c.txt",
+            ] {
+                #expect(try await place.text("fs.read", ["path": .string(path)]).contains("inside"), "\(path)")
+            }
+            #expect(try await place.text("ls", ["path": "to-folder"]).contains("c.txt"))
+        }
+    }
+
+    @Test("links in a circle, files as folders and long names are errors that say so", arguments: resolvers)
+    func odd(_ resolver: Folder.Resolver) async throws {
+        try await withPlayground(resolver: resolver) { place in
+            try place.write("file", "x")
+            try place.link("circle", to: "circle")
+            for index in 0..<45 { try place.link("l\(index)", to: index == 44 ? "file" : "l\(index + 1)") }
+            #expect(try await place.failure("fs.read", ["path": "circle"]).contains("link"))
+            #expect(try await place.failure("fs.read", ["path": "l0"]).contains("link"))
+            #expect(try await place.text("fs.read", ["path": "l10"]).contains("x"))
+            #expect(try await place.failure("fs.read", ["path": "file/"]).contains("not a folder"))
+            #expect(try await place.failure("fs.read", ["path": "file/.."]).contains("folder"))
+            #expect(try await place.failure("fs.read", ["path": "file/x"]).contains("not a folder"))
+            let long = String(repeating: "n", count: 300)
+            #expect(try await place.failure("fs.read", ["path": .string(long)]).contains("too long"))
+            #expect(
+                try await place.failure("ls", ["path": .string(String(repeating: "a/", count: 3000))]).contains("long"))
+        }
+    }
+
+    @Test("what is no regular file is refused and makes nobody wait", arguments: resolvers)
+    func special(_ resolver: Folder.Resolver) async throws {
+        try await withPlayground(resolver: resolver) { place in
+            try #require(unsafe mkfifo("\(place.folder)/fifo", 0o600) == 0)
+            let bound = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(bound) }
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            unsafe withUnsafeMutableBytes(of: &address.sun_path) {
+                unsafe $0.copyBytes(from: "\(place.folder)/socket".utf8)
+            }
+            let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+            let result = unsafe withUnsafePointer(to: &address) {
+                unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(bound, $0, length) }
+            }
+            try #require(result == 0)
+            var special = ["fifo", "socket"]
+            // Only root may make a device.
+            if unsafe mknod("\(place.folder)/zero", S_IFCHR | 0o600, 0x105) == 0 { special.append("zero") }
+            for name in special {
+                #expect(try await place.failure("fs.read", ["path": .string(name)]).contains("only regular files"))
+                #expect(
+                    try await place.failure("grep.search", ["path": .string(name), "pattern": "x"]).contains("regular"))
+            }
+            let listing = try await place.text("ls", [:])
+            #expect(listing.contains("fifo (a FIFO)") && listing.contains("socket (a socket)"))
+            #expect(try await place.text("grep.search", ["pattern": "x"]).contains("no line"))
+        }
+    }
+
+    @Test("the magic links of /proc are refused", arguments: resolvers)
+    func magic(_ resolver: Folder.Resolver) async throws {
+        let opened = unsafe open("/etc/hostname", O_RDONLY)
+        defer { close(opened) }
+        let tools = WorkspaceTools(try Workspace("/proc/self", resolver: resolver))
+        for path in ["fd/\(opened)", "root/etc/hostname", "cwd/Package.swift", "exe"] {
+            let result = try await tools.run(ToolCall(id: "1", name: "fs.read", input: ["path": .string(path)]))
+            #expect(
+                result.isError && result.content.contains("link") || result.content.contains("leads out"), "\(path)")
+        }
+    }
+
+    @Test("a folder that is swapped for a link all the time never opens the way out", arguments: resolvers)
+    func race(_ resolver: Folder.Resolver) async throws {
+        try await withPlayground(resolver: resolver) { place in
+            try place.write("real/secret.txt", "inside")
+            try place.write("real/folder/secret.txt", "inside")
+            try place.link("way-out", to: "../outside")
+            let (folder, isOver) = (place.folder, Flag())
+            let swapper = try OwnThread {
+                while !isOver.isSet {
+                    for (from, to) in [("real", "door"), ("door", "real"), ("way-out", "door"), ("door", "way-out")] {
+                        _ = unsafe rename("\(folder)/\(from)", "\(folder)/\(to)")
+                    }
+                }
+            }
+            var seen = 0
+            for round in 0..<600 {
+                let path = round % 2 == 0 ? "door/secret.txt" : "door/folder/../folder/secret.txt"
+                let read = try await place.run("fs.read", ["path": .string(path)]).content
+                #expect(!read.contains(Playground.secret))
+                if read.contains("inside") { seen += 1 }
+                if round % 10 == 0 {
+                    let found = try await place.run("grep.search", ["pattern": "house|inside"]).content
+                    #expect(!found.contains(Playground.secret))
+                    let below = try await place.run("grep.search", ["pattern": "house", "path": "door"]).content
+                    #expect(!below.contains(Playground.secret))
+                }
+            }
+            isOver.set()
+            swapper.join()
+            #expect(seen > 0, "the door was never the folder that it should be at times")
+        }
+    }
+
+    @Test("a folder that was removed throws, and one that was renamed goes on")
+    func gone() async throws {
+        try await withPlayground { place in
+            try place.write("a", "inside")
+            try #require(unsafe rename(place.folder, "\(place.base)/moved") == 0)
+            #expect(try await place.text("fs.read", ["path": "a"]).contains("inside"))
+            try await removeTree("\(place.base)/moved")
+            for (tool, input) in [
+                ("fs.read", ["path": "a"]), ("ls", [:]), ("glob", ["pattern": "*"]), ("grep.search", ["pattern": "a"]),
+            ] as [(String, JSONObject)] {
+                let error = await #expect(throws: WorkspaceError.self) { try await place.run(tool, input) }
+                #expect(error?.kind == .gone, "\(tool)")
+            }
+            #expect(throws: WorkspaceError.self) { try Workspace(place.folder) }
+        }
+    }
+}
+
+/// Tells a thread that it is over.
+final class Flag: Sendable {
+    private let value = Atomic(false)
+    var isSet: Bool { value.load(ordering: .relaxed) }
+    func set() { value.store(true, ordering: .relaxed) }
+}

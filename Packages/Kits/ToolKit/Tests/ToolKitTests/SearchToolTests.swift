@@ -1,0 +1,250 @@
+import Capabilities
+import CoreTesting
+import JSON
+import Testing
+
+@testable import ToolKit
+
+@Suite("grep.search")
+struct SearchToolTests {
+    @Test("finds what grep -E finds, line by line and with context, in files made at random", arguments: 0..<6)
+    func likeGrep(_ round: UInt64) async throws {
+        try await withPlayground { place in
+            var random = SeededGenerator(seed: 9300 + round)
+            let words = [
+                "alpha", "beta", "x", "", " ", "a", "b1", "42", "\t", "Größe", "日本", "foo(bar)", ".", "\\", "aab",
+            ]
+            let files = (0..<8).map { "d\($0 % 3)/f\($0)" }.sorted()
+            for file in files {
+                // Some are larger than what is looked at in one piece.
+                let count = Int.random(in: 0...(file.hasSuffix("7") ? 40_000 : 300), using: &random)
+                var text = ""
+                for _ in 0..<count {
+                    for _ in 0..<Int.random(in: 0...4, using: &random) {
+                        text += words.randomElement(using: &random) ?? ""
+                    }
+                    text += "\n"
+                }
+                try place.write(file, Bool.random(using: &random) ? text : String(text.dropLast()))
+            }
+            let patterns = [
+                "alpha", "^a", "x$", "^$", "^", "$", "a*", "(a|b1)+42", "[^a]b", "[^a]+x", "\\s+x", "\\W42", "\\bx\\b",
+                "a{2,3}b",
+                "Gr..e", "日.*a", "foo\\(bar\\)", "\\.", "\\\\", "[[:digit:]]+$", "(alpha|beta)(alpha|beta)", "^\\s*$",
+                "nothing",
+            ]
+            for pattern in patterns {
+                let context = Int.random(in: 0...3, using: &random)
+                let input: JSONObject = ["pattern": .string(pattern), "context": .int(context), "limit": 5000]
+                let found = try await place.text("grep.search", input)
+                let arguments = ["-HnE"] + (context > 0 ? ["-C", "\(context)"] : []) + ["-e", pattern] + files
+                let expected = try await output("grep", arguments, in: place.folder)
+                compare(found, String(decoding: expected, as: UTF8.self), "\(pattern), seed \(9300 + round)")
+            }
+        }
+    }
+
+    /// Up to where the tool's limits cut.
+    private func compare(_ found: String, _ expected: String, _ about: String) {
+        let notes = ["[no line", "[there is more"]
+        let lines = found.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
+            !notes.contains { line.hasPrefix($0) }
+        }.dropLast(found.hasSuffix("\n") ? 1 : 0)
+        let wanted = expected.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        let isCut = found.contains("\n[there is more")
+        // Where it was cut, the context before the next line may be there already.
+        let count = isCut ? min(4900, lines.count) : max(lines.count, wanted.count)
+        let difference = zip(lines, wanted).enumerated().first { $0.offset < count && $0.element.0 != $0.element.1 }
+        #expect(isCut || lines.count == wanted.count, "\(about): \(lines.count) lines, grep has \(wanted.count)")
+        #expect(difference == nil, "\(about)")
+    }
+
+    @Test("a search through many lines at once finds what a search line by line does")
+    func shapes() throws {
+        var random = SeededGenerator(seed: 4711)
+        let atoms = [
+            "a", "b", "\\s", "[^a]", ".", "\\W", "$", "^", "(?:a|b\\s)", "\\b", "b*", "\\s*?", "[^b]+", "\\S+",
+        ]
+        let lines = (0..<60).map { _ in
+            String(
+                (0..<Int.random(in: 0...4, using: &random)).map { _ in
+                    "ab \r"["ab \r".index("ab \r".startIndex, offsetBy: Int.random(in: 0..<4, using: &random))]
+                })
+        }
+        let text = Array(lines.joined(separator: "\n").utf8)
+        for _ in 0..<300 {
+            let pattern = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                atoms.randomElement(using: &random) ?? ""
+            }.joined()
+            let expression = try LinePattern(pattern, isLiteral: false, ignoresCase: false)
+            #expect(expression.canSpanLines, "\(pattern)")
+            let matcher = try LineMatcher(expression)
+            var place = 0
+            for line in text.split(separator: Byte.newline, omittingEmptySubsequences: false) {
+                let end = place + line.count
+                let alone = matcher.firstMatch(in: text.span, place..<end) != .none
+                // From the line on, a candidate lies in this line or in one after it; it must not come too late.
+                if alone, case .found(let match) = matcher.firstMatch(in: text.span, place..<text.count) {
+                    #expect(match.lowerBound <= end, "\(pattern), seed 4711")
+                } else {
+                    #expect(!alone, "\(pattern), seed 4711")
+                }
+                place = end + 1
+            }
+        }
+    }
+
+    @Test(
+        "the texts of which a line must have one are found, and none where it need not have any",
+        arguments: [
+            ("needle", "needle"), ("func\\s+name", "func"), ("abcd?", "abc"), ("abcd*x", "abc"), ("abc+d", "abc"),
+            ("abcé?", "abc"), ("abc{0,1}def", "def"), ("x{0,123}", nil), ("a{100}", nil), ("abc {def}", "abc"),
+            ("(abc)?defg", "defg"), ("(abc|def)", nil), ("abc|def", "abc|def"), ("abc|de", nil), ("abc|", nil),
+            ("TODO|FIX(ME)?|XXX+", "TODO|FIX|XXX"), ("(?i)abc", nil), ("(?i:abc)defg", nil),
+            ("a(?=b|c)xyz", "xyz"), ("a\\.b\\.c", "a.b.c"), ("\\x61bcd", nil), ("\\Qa|b\\Eabc", nil),
+            ("[a|b]+cde", "cde"),
+            ("[]a]cde", "cde"), ("[[:alpha:]]cde", nil), ("(?<n>a)cde", "cde"), ("((?x)a)bcd", nil), ("(*UCP)bcd", nil),
+            ("a(b)c", nil), ("abc\\bdefg", "defg"), ("^abc$", "abc"), ("(a\\)|b)cde", "cde"), ("abc{x|y}", nil),
+        ] as [(String, String?)])
+    func required(_ pattern: String, _ text: String?) {
+        let texts = RequiredText(of: Array(pattern.utf8)).texts.map { String(decoding: $0, as: UTF8.self) }
+        #expect(texts.joined(separator: "|") == text ?? "")
+    }
+
+    @Test("a line that fits is found whether or not its text is looked for first, with expressions made at random")
+    func requiredAtRandom() async throws {
+        try await withPlayground { place in
+            var random = SeededGenerator(seed: 815)
+            let parts = ["abc", "abd", "x", "ab", " ", "", "abcabd", "{", "a|b"]
+            let lines = (0..<300).map { _ in
+                (0..<Int.random(in: 0...4, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }
+                    .joined()
+            }
+            try place.write("a", lines.joined(separator: "\n"))
+            let atoms = [
+                "abc", "abd", "(abc)?", "abd{0,1}", "[a|b]", "(?:x|ab)", "\\s?", "c*", "d+", "(?=ab)", "x|abc",
+                "abd|abc", "\\{",
+                "(?!x)",
+            ]
+            for _ in 0..<150 {
+                let pattern = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                    atoms.randomElement(using: &random) ?? ""
+                }.joined()
+                let matcher = try LineMatcher(LinePattern(pattern, isLiteral: false, ignoresCase: false))
+                let expected = lines.enumerated().filter { _, line in
+                    matcher.firstMatch(in: Array(line.utf8).span, 0..<line.utf8.count) != .none
+                        || line.isEmpty && matcher.firstMatch(in: [0x0A].span, 0..<0) != .none
+                }.map { "a:\($0.offset + 1):\($0.element)" }
+                let found = try await place.lines("grep.search", ["pattern": .string(pattern), "limit": 5000])
+                // The last line, when it is empty, is no line.
+                let wanted = lines.last == "" && expected.last == "a:300:" ? expected.dropLast() : expected[...]
+                #expect(found.filter { $0.hasPrefix("a:") } == Array(wanted), "\(pattern), seed 815")
+            }
+        }
+    }
+
+    @Test(
+        "expressions that look around or hold fast are asked for each line",
+        arguments: ["(?=a)", "a++", "\\Aa", "(?i)a", "a{2}+"])
+    func careful(_ pattern: String) throws {
+        #expect(try !LinePattern(pattern, isLiteral: false, ignoresCase: false).canSpanLines)
+        #expect(try LinePattern(pattern, isLiteral: true, ignoresCase: false).canSpanLines)
+    }
+
+    @Test("looking around does not see the line before or after")
+    func lookaround() async throws {
+        try await withPlayground { place in
+            try place.write("a", "foo\nbar\nfoo bar\n")
+            #expect(try await place.lines("grep.search", ["pattern": "foo(?!\\s*bar)"]) == ["a:1:foo"])
+            #expect(try await place.lines("grep.search", ["pattern": "(?<!\\s)bar"]) == ["a:2:bar"])
+            #expect(try await place.lines("grep.search", ["pattern": "foo\\s*+$"]) == ["a:1:foo"])
+            #expect(try await place.lines("grep.search", ["pattern": "o\\s+b"]) == ["a:3:foo bar"])
+            #expect(try await place.lines("grep.search", ["pattern": "o[^\\n]*r"]) == ["a:3:foo bar"])
+        }
+    }
+
+    @Test("literal text, case, globs, one file, hidden and ignored files")
+    func options() async throws {
+        try await withPlayground { place in
+            try place.write("a.swift", "f(x)\nF(X)\n")
+            try place.write("src/b.c", "f(x)\r\n")
+            try place.write(".hidden/c.swift", "f(x)\n")
+            try place.write("out/d.swift", "f(x)\n")
+            try place.write(".gitignore", "out\n")
+            func found(_ input: JSONObject) async throws -> [String] { try await place.lines("grep.search", input) }
+            #expect(try await found(["pattern": "f(x)", "literal": true]) == ["a.swift:1:f(x)", "src/b.c:1:f(x)"])
+            #expect(try await found(["pattern": "f\\(x\\)$", "glob": "*.c"]) == ["src/b.c:1:f(x)"])
+            #expect(
+                try await found(["pattern": "f(x)", "literal": true, "ignore_case": true, "path": "a.swift"]).count == 2
+            )
+            #expect(try await found(["pattern": "F\\(", "ignore_case": true, "glob": "src/**"]) == ["src/b.c:1:f(x)"])
+            #expect(try await found(["pattern": "x", "glob": "b.*", "path": "src"]) == ["src/b.c:1:f(x)"])
+            #expect(try await found(["pattern": "x", "hidden": true, "ignored": true]).count == 4)
+            #expect(try await found(["pattern": "x", "path": "out"]) == ["out/d.swift:1:f(x)"])
+            #expect(try await found(["pattern": "zzz"]) == ["[no line of 2 files fits]"])
+        }
+    }
+
+    @Test("binary files are counted and not searched; UTF-16 and broken UTF-8 are searched")
+    func encodings() async throws {
+        try await withPlayground { place in
+            try place.write("binary", Array("needle\n".utf8) + [0])
+            try place.write("late", Array(String(repeating: "x\n", count: 200_000).utf8) + [0] + Array("needle\n".utf8))
+            try place.write("mark", "\u{FEFF}needle\n")
+            try place.write(
+                "wide", Array("\u{FEFF}one\nneedle ä\n".utf16).flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
+            try place.write("broken", [0xFF] + Array("needle".utf8) + [0xC3, 0x0A])
+            let lines = try await place.lines("grep.search", ["pattern": "^needle"])
+            #expect(lines == ["mark:1:needle", "wide:2:needle ä", "[2 binary files were not searched]"])
+            #expect(try await place.lines("grep.search", ["pattern": "needle"])[0] == "broken:1:\u{FFFD}needle\u{FFFD}")
+        }
+    }
+
+    @Test("a long line is shown around what was found, and one without end is left out")
+    func longLines() async throws {
+        try await withPlayground { place in
+            try place.write(
+                "long", String(repeating: "a", count: 700_000) + "needle" + String(repeating: "b", count: 9000) + "\nx")
+            try place.write("endless", String(repeating: "a", count: 9 << 20) + "needle\n")
+            let lines = try await place.lines("grep.search", ["pattern": "needle"])
+            #expect(
+                lines[0].hasPrefix("long:1:…aaa") && lines[0].contains("needle") && lines[0].contains("709006 bytes"))
+            #expect(lines[0].utf8.count < 600)
+            #expect(lines[1].contains("endless has a line of more than"))
+            #expect(try await place.lines("grep.search", ["pattern": "^x", "path": "long"]) == ["long:2:x"])
+        }
+    }
+
+    @Test("the limit gives the first lines in the order of the tree, and says that there are more")
+    func limit() async throws {
+        try await withPlayground { place in
+            for index in 100..<200 { try place.write("f\(index)", "hit\nhit\nmiss\n") }
+            let lines = try await place.lines("grep.search", ["pattern": "hit", "limit": 5])
+            #expect(lines.prefix(5) == ["f100:1:hit", "f100:2:hit", "f101:1:hit", "f101:2:hit", "f102:1:hit"])
+            #expect(lines.count == 6 && lines[5].contains("there is more"))
+            let exact = try await place.lines("grep.search", ["pattern": "hit", "limit": 200])
+            #expect(exact.count == 200)
+            let around = try await place.lines(
+                "grep.search", ["pattern": "hit", "path": "f100", "limit": 1, "context": 2])
+            #expect(around.count == 2 && around[0] == "f100:1:hit" && around[1].contains("there is more"))
+        }
+    }
+
+    @Test("patterns that cannot be understood, are too large or take too long are told")
+    func patterns() async throws {
+        try await withPlayground { place in
+            try place.write("a", String(repeating: String(repeating: "a", count: 60) + "!\n", count: 300) + "ab\n")
+            #expect(
+                try await place.failure("grep.search", ["pattern": "(a"]).contains(
+                    "at byte 2: missing closing parenthesis"))
+            #expect(try await place.failure("grep.search", ["pattern": ""]).contains("empty"))
+            #expect(try await place.failure("grep.search", ["pattern": "a\\nb"]).contains("line break"))
+            #expect(
+                try await place.failure("grep.search", ["pattern": "a\nb", "literal": true]).contains("line break"))
+            #expect(
+                try await place.failure("grep.search", ["pattern": "(((a{1,999}){1,999}){1,999})"]).contains(
+                    "too large"))
+            #expect(try await place.text("grep.search", ["pattern": "^(a+)+$"]).contains("takes too many steps in a"))
+        }
+    }
+}

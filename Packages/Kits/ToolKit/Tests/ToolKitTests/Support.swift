@@ -1,0 +1,112 @@
+import Capabilities
+import FileKit
+import Glibc
+import JSON
+import ProcessKit
+import Testing
+
+@testable import ToolKit
+
+/// A folder for tools, and beside it what they must never show.
+struct Playground: Sendable {
+    static let secret = "the-secret-of-the-house"
+    let base: String
+    let tools: WorkspaceTools
+    let workspace: Workspace
+
+    var folder: String { "\(base)/work" }
+
+    fileprivate init(_ base: String, _ resolver: Folder.Resolver?) throws {
+        self.base = base
+        try Files.makeDirectories("\(base)/work")
+        try Files.makeDirectories("\(base)/outside/folder")
+        try Files.writeAtomically(Array(Self.secret.utf8), to: "\(base)/outside/secret.txt")
+        try Files.writeAtomically(Array(Self.secret.utf8), to: "\(base)/outside/folder/secret.txt")
+        workspace = try Workspace("\(base)/work", resolver: resolver)
+        tools = WorkspaceTools(workspace)
+    }
+
+    func write(_ path: String, _ text: String) throws {
+        try write(path, Array(text.utf8))
+    }
+
+    func write(_ path: String, _ bytes: [UInt8]) throws {
+        if let slash = path.lastIndex(of: "/") { try Files.makeDirectories("\(folder)/\(path[..<slash])") }
+        // Not atomically: nobody needs thousands of test files to be on the disk for sure.
+        let opened = unsafe creat("\(folder)/\(path)", 0o600)
+        try #require(opened >= 0)
+        defer { close(opened) }
+        try #require(unsafe Glibc.write(opened, bytes, bytes.count) == bytes.count)
+    }
+
+    func link(_ path: String, to target: String) throws {
+        try #require(unsafe symlink(target, "\(folder)/\(path)") == 0)
+    }
+
+    /// Sets when a file was changed last.
+    func touch(_ path: String, seconds: Int) throws {
+        let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
+        try #require(unsafe utimensat(AT_FDCWD, "\(folder)/\(path)", times, 0) == 0)
+    }
+
+    func run(_ name: String, _ input: JSONObject) async throws -> ToolResult {
+        try await tools.run(ToolCall(id: "1", name: name, input: .object(input)))
+    }
+
+    /// The text of a call that has to succeed.
+    func text(_ name: String, _ input: JSONObject) async throws -> String {
+        let result = try await run(name, input)
+        #expect(!result.isError, "\(result.content)")
+        return result.content
+    }
+
+    /// The sentence of a call that has to fail.
+    func failure(_ name: String, _ input: JSONObject) async throws -> String {
+        let result = try await run(name, input)
+        #expect(result.isError, "\(result.content)")
+        return result.content
+    }
+
+    func lines(_ name: String, _ input: JSONObject) async throws -> [String] {
+        try await text(name, input).split(separator: "\n").map(String.init)
+    }
+}
+
+/// Lends a playground and removes it with all it holds.
+func withPlayground<T>(
+    resolver: Folder.Resolver? = nil, isolation: isolated (any Actor)? = #isolation,
+    _ body: (Playground) async throws -> T
+) async throws -> T {
+    var template = Array("/tmp/toolkit-XXXXXX".utf8CString)
+    try #require(unsafe mkdtemp(&template) != nil)
+    let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let result: Result<T, any Error>
+    do { result = .success(try await body(Playground(path, resolver))) } catch { result = .failure(error) }
+    try await removeTree(path)
+    return try result.get()
+}
+
+/// By a program that takes any bytes for a name, and any depth of a tree.
+func removeTree(_ path: String) async throws {
+    _ = try await output("rm", ["-rf", path], in: "/")
+}
+
+/// What a program writes, whatever it ends with.
+func output(_ program: String, _ arguments: [String], in folder: String, input: [UInt8] = []) async throws -> [UInt8] {
+    var command = Command(
+        program, arguments,
+        environment: [
+            "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+        ], workingDirectory: folder)
+    command.input = .bytes(input)
+    let done = try await Launcher().run(command, outputLimit: 1 << 26, timeout: .seconds(60))
+    #expect(done.errors.isEmpty, "\(String(decoding: done.errors, as: UTF8.self))")
+    return done.output
+}
+
+/// The memory of this process that is in use.
+func residentBytes() throws -> Int {
+    let fields = String(decoding: try Files.read("/proc/self/statm", limit: 4096), as: UTF8.self).split(separator: " ")
+    return try #require(Int(fields[1])) * Int(sysconf(Int32(_SC_PAGESIZE)))
+}
