@@ -4,11 +4,14 @@ import PackageDescription
 /// One line per feature: its trait, its folder in Packages/Features and its product have this name.
 let features: [String] = [
     // Sorted; `make feature NAME=Weather` adds a line.
-    "Auth"
+    "Auth",
+    "Chat",
 ]
 
 /// The modules with tests of their own, for features that have more than one.
-let modules: [String: [String]] = ["Auth": ["AuthVault", "AuthTrust", "AuthSignIn", "Auth"]]
+let modules: [String: [String]] = [
+    "Auth": ["AuthVault", "AuthTrust", "AuthSignIn", "Auth"], "Chat": ["ChatHistory", "ChatProviders", "Chat"],
+]
 
 /// The packages that every build has, with their products and the names of their test targets.
 let base: [(name: String, path: String, products: [String], tests: [String])] = [
@@ -23,9 +26,14 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     (
         "KamiwazaKit", "Packages/Kits/KamiwazaKit", ["KamiwazaKit", "KamiwazaTesting"], ["KamiwazaKit"]
     ),
+    (
+        "ModelKit", "Packages/Kits/ModelKit", ["ModelKit"],
+        ["OpenAIDialect", "AnthropicDialect", "ResponsesDialect", "TurnLoop"]
+    ),
     ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),
     ("StorageKit", "Packages/Kits/StorageKit", ["StorageKit"], ["StorageKit"]),
     ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit"], ["TerminalKit"]),
+    ("ToolKit", "Packages/Kits/ToolKit", ["ToolKit"], ["ToolKit"]),
     ("Host", "Packages/Frontends/Host", ["HostKit"], ["HostKit"]),
     ("CommandLine", "Packages/Frontends/CommandLine", ["CommandLineFrontend"], ["CommandLineFrontend"]),
 ]
@@ -64,7 +72,10 @@ let package = Package(
             ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) },
             path: "Apps/martlet"),
         .executableTarget(
-            name: "bench", dependencies: baseProducts + [.product(name: "Auth", package: "Auth")], path: "Apps/bench",
+            name: "bench",
+            dependencies: baseProducts + [
+                .product(name: "Auth", package: "Auth"), .product(name: "Chat", package: "Chat"),
+            ], path: "Apps/bench",
             exclude: ["Peers"]),
         // Features that misbehave, for the tests of the whole program.
         .executableTarget(

@@ -17,6 +17,7 @@ let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("server", ServerBenchmark.run),
     ("store", StoreBenchmark.run),
     ("vault", VaultBenchmark.run),
+    ("history", HistoryBenchmark.run),
 ]
 
 var isMissing = false

@@ -3,6 +3,9 @@ import Registry
 #if Auth
     import Auth
 #endif
+#if Chat
+    import Chat
+#endif
 
 /// The features of this program, each in or out of a build by its trait. `make feature NAME=Weather` adds one.
 enum BuiltInFeatures {
@@ -13,7 +16,12 @@ enum BuiltInFeatures {
                 #if Auth
                     AuthFeature.self
                 #endif
-            }
+            },
+            BuiltInFeature(trait: "Chat", provides: "DataStore") {
+                #if Chat
+                    ChatFeature.self
+                #endif
+            },
         ]
     }
 }

@@ -1,0 +1,59 @@
+import Capabilities
+import FileKit
+import JSON
+import Registry
+
+/// Files that go along with a message.
+enum Attachments {
+    /// Providers take no more than that in one request.
+    private static let largest = 20 << 20
+
+    /// A text becomes part of the message, with its name; an image or a PDF is attached.
+    static func file(_ path: String, _ host: Host) throws -> Message.Part {
+        let bytes = try Files.read(path.hasPrefix("/") ? path : "\(host.locations.current)/\(path)", limit: largest)
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        if let type = mediaType(bytes) {
+            return .attachment(Attachment(name: name, mediaType: type, bytes: bytes))
+        }
+        guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
+            throw AttachmentError(path: path)
+        }
+        return .text("\n\nFile \(name):\n\n\(text)\n")
+    }
+
+    static func schema(_ path: String, _ host: Host) throws -> AnswerSchema {
+        let bytes = try Files.read(path.hasPrefix("/") ? path : "\(host.locations.current)/\(path)", limit: 1 << 20)
+        do {
+            let schema = try JSON(parsing: bytes, reading: .json5)
+            let title = schema["title"]?.string ?? "answer"
+            let name = String(
+                title.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }.prefix(60))
+            return AnswerSchema(name: name, schema: schema)
+        } catch {
+            throw AttachmentError(path: path, why: error.located(in: path))
+        }
+    }
+
+    /// By how the file begins, since names lie.
+    private static func mediaType(_ bytes: [UInt8]) -> String? {
+        if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) { return "image/png" }
+        if bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return "image/jpeg" }
+        if bytes.starts(with: "GIF8".utf8) { return "image/gif" }
+        if bytes.starts(with: "RIFF".utf8), bytes.dropFirst(8).starts(with: "WEBP".utf8) { return "image/webp" }
+        if bytes.starts(with: "%PDF-".utf8) { return "application/pdf" }
+        return nil
+    }
+}
+
+/// A file that no model can be sent.
+struct AttachmentError: Failure {
+    let path: String
+    var why: String?
+
+    var code: String { "chat.attachment" }
+    var exit: ExitCode { .usage }
+    var message: String {
+        why
+            ?? "\(PlainText.escape(path)) cannot be sent: it is neither text nor an image (PNG, JPEG, GIF, WebP) nor a PDF"
+    }
+}

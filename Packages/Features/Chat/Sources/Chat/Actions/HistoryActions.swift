@@ -1,0 +1,206 @@
+import Capabilities
+import ChatHistory
+import FileKit
+import JSON
+import Registry
+
+/// What was said.
+struct HistoryActions {
+    let services: ChatServices
+
+    init(_ services: ChatServices) {
+        self.services = services
+    }
+
+    private var history: History { services.history }
+
+    var all: [Action] { [list, show, search, rename, fork, delete, restore, export, importing, inspect] }
+
+    private static let conversation: Parameter<String> = .argument(
+        "conversation", "Its id, or how that begins or ends", as: String.self)
+
+    private var list: Action {
+        Action(
+            "chat.list", "List conversations, the newest first", .reads,
+            .option("limit", "At most so many", in: 1...100_000, default: 20),
+            .option("model", "Only with this model", as: String?.self),
+            .option("provider", "Only with this provider", as: String?.self),
+            .option("since", "Only those since then", as: Timestamp?.self),
+            .option("until", "Only those before then", as: Timestamp?.self),
+            .flag("deleted", "Those that were deleted and can be had back")
+        ) { context, limit, model, provider, since, until, deleted in
+            var filter = HistoryFilter(provider: provider, model: model, since: since, until: until)
+            filter.isDeleted = deleted
+            return try await history.list(filter, limit: limit).items
+        }
+    }
+
+    private var show: Action {
+        Action("chat.show", "Show what was said in a conversation", .reads, Self.conversation) { context, prefix in
+            let found = try await history.find(prefix)
+            let entries = try await history.entries(of: found.id)
+            for entry in entries { try await context.emit(entry.event) }
+            return ShownConversation(conversation: found, entries: entries)
+        }
+        .streaming()
+    }
+
+    private var search: Action {
+        Action(
+            "chat.search", "Find words in everything that was said, the newest first", .reads,
+            .argument("words", "Words, \"a phrase\", a beginning*, -without", as: [String].self),
+            .option("limit", "At most so many", in: 1...1000, default: 20),
+            .option("model", "Only with this model", as: String?.self),
+            .option("since", "Only since then", as: Timestamp?.self),
+            .option("until", "Only before then", as: Timestamp?.self)
+        ) { context, words, limit, model, since, until in
+            try await history.search(
+                words.joined(separator: " "), HistoryFilter(model: model, since: since, until: until), limit: limit)
+        }
+    }
+
+    private var rename: Action {
+        Action(
+            "chat.rename", "Give a conversation another title", .writes, Self.conversation,
+            .argument("title", "The title", as: [String].self)
+        ) { context, prefix, title in
+            try await history.rename(try await history.find(prefix).id, to: title.joined(separator: " "))
+        }
+    }
+
+    private var fork: Action {
+        Action(
+            "chat.fork", "Begin another conversation with what was said in this one", .writes, Self.conversation,
+            .option("at", "Only up to this message", as: Int?.self)
+        ) { context, prefix, message in
+            try await history.fork(
+                try await history.find(prefix).id, at: message.map { MessageID(rawValue: Int64($0)) })
+        }
+    }
+
+    private var delete: Action {
+        Action(
+            "chat.delete", "Delete a conversation; 'chat restore' has it back for 30 days", .writes, Self.conversation
+        ) {
+            context, prefix in
+            let found = try await history.find(prefix)
+            try await history.delete(found.id)
+            try await history.purge(
+                deletedBefore: Timestamp(microseconds: context.host.now().microseconds - 30 * 86_400 * 1_000_000))
+            return try await history.conversation(found.id)
+        }
+    }
+
+    private var restore: Action {
+        Action("chat.restore", "Have a deleted conversation back", .writes, Self.conversation) { context, prefix in
+            try await history.restore(try await history.find(prefix, isDeleted: true).id)
+        }
+    }
+
+    private var export: Action {
+        Action(
+            "chat.export", "Print a conversation as a document", .reads, Self.conversation,
+            .option("as", "In which form", default: TranscriptFormat.markdown)
+        ) { context, prefix, format in
+            try await history.transcript(of: try await history.find(prefix).id).text(as: format)
+        }
+        .example("martlet chat export 7f3q > talk.md", "As Markdown")
+    }
+
+    private var importing: Action {
+        Action(
+            "chat.import", "Take a conversation in from a document", .writes,
+            .argument("file", "Markdown, our JSON, or messages of OpenAI or Anthropic", as: PathValue.self),
+            .option("as", "In which form, when it should not be found out", as: TranscriptFormat?.self)
+        ) { context, file, format in
+            let path = file.text.hasPrefix("/") ? file.text : "\(context.host.locations.current)/\(file.text)"
+            return try await history.add(
+                try Transcript(parsing: try Files.read(path, limit: 256 << 20), as: format))
+        }
+    }
+
+    private var inspect: Action {
+        Action(
+            "chat.inspect", "Show the tools that were used in a conversation, with what went in and came out", .reads,
+            Self.conversation
+        ) { context, prefix in
+            try await history.timeline(of: try await history.find(prefix).id).map(CallRow.init)
+        }
+    }
+}
+
+/// A conversation with all that was said.
+struct ShownConversation: Record {
+    let conversation: Conversation
+    let entries: [Entry]
+
+    static let fields: [Field<ShownConversation>] = [
+        Field("id", "What it is called by", .name) { $0.conversation.id },
+        Field("title", "What it is about") { $0.conversation.title },
+        Field("model", "The model") { $0.conversation.setup.model },
+        Field("messages", "What was said") { shown in JSON.array(shown.entries.map { .object($0.event.fields) }) },
+    ]
+}
+
+extension Entry {
+    /// As a transcript shows it and a program reads it.
+    var event: ActionEvent {
+        var fields: JSONObject = [
+            "id": id.json, "role": message.role.json, "text": .string(message.text), "time": time.json,
+            "state": .string(state.word),
+        ]
+        fields["model"] = model.map { .string($0) }
+        if case .failed(_, let reason) = state { fields["error"] = .string(reason) }
+        return ActionEvent("message", fields, text: transcript, format: .markdown)
+    }
+
+    private var transcript: String {
+        var lines = ["**\(message.role.rawValue)** · \(time.iso8601.prefix(16))", ""]
+        if !message.text.isEmpty { lines += [message.text, ""] }
+        for part in message.parts {
+            switch part {
+            case .call(let call): lines += ["- used `\(PlainText.escape(call.name))`", ""]
+            case .attachment(let file): lines += ["- attached \(PlainText.escape(file.name))", ""]
+            case .text, .reasoning, .refusal, .malformedCall, .result: break
+            }
+        }
+        if state != .complete { lines += ["*\(state.word)*", ""] }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension Entry.State {
+    var word: String {
+        switch self {
+        case .complete: "complete"
+        case .streaming: "streaming"
+        case .stopped: "stopped"
+        case .failed(let code, _): "failed: \(code)"
+        case .truncated: "truncated"
+        case .interrupted: "interrupted"
+        }
+    }
+}
+
+/// A tool call with everything that is known of it.
+struct CallRow: Record {
+    let entry: CallEntry
+
+    init(_ entry: CallEntry) {
+        self.entry = entry
+    }
+
+    static let fields: [Field<CallRow>] = [
+        Field("tool", "Which tool", .name) { PlainText.escape($0.entry.call.name) },
+        Field("state", "How it went", .state) { $0.entry.state },
+        Field("source", "Who offers it") { $0.entry.source },
+        Field("started", "When it began") { $0.entry.started },
+        Field("duration_ms", "How long it took") { row -> Int? in
+            guard let start = row.entry.started, let end = row.entry.ended else { return nil }
+            return Int((end - start) / .milliseconds(1))
+        },
+        Field("exit_code", "Of a command") { $0.entry.result?.exitCode },
+        Field("input", "What went in") { $0.entry.call.input },
+        Field("output", "What came out", .detail) { $0.entry.result?.content },
+    ]
+}

@@ -1,0 +1,94 @@
+import Capabilities
+import ChatHistory
+import ChatProviders
+import FileKit
+import JSON
+import Registry
+
+/// `martlet chat`: one message, or a conversation on a terminal.
+struct SendAction {
+    let services: ChatServices
+
+    init(_ services: ChatServices) {
+        self.services = services
+    }
+
+    var all: [Action] { [send] }
+
+    private var send: Action {
+        Action(
+            "chat.send", "Say something to a model", .writes,
+            .argument("message", "What to say; without it a conversation begins", as: [String].self),
+            .option("model", "The model, such as openai/gpt-5 or the name of a server", as: String?.self, short: "m"),
+            .option(
+                "conversation", "Go on with this one: its id, or how that begins or ends", as: String?.self, short: "c"),
+            .flag("continue", "Go on with the newest conversation"),
+            .option("system", "What the model is told first, in a new conversation", as: String?.self, short: "s"),
+            .option("file", "Also send this file: text, an image, a PDF", as: [PathValue].self, short: "f"),
+            .flag("tools", "Let the model use tools"),
+            .flag("no-stream", "Show the answer when it is whole"),
+            .flag("no-save", "Keep nothing of it"),
+            .option("schema", "A file with the JSON Schema of the answer", as: PathValue?.self),
+            .option("temperature", "From 0 to 2: how freely the model chooses its words", as: Double?.self),
+            .option("max-tokens", "How long the answer may be", as: Int?.self),
+            .option("effort", "How much the model shall think", as: ModelOptions.Effort?.self),
+            .option("seed", "A number that makes answers repeatable, where a provider can", as: Int?.self),
+            .piped("input", "A text to send along; what is piped into the command")
+        ) {
+            context, words, model, conversation, goesOn, system, files, tools, noStream, noSave, schema, temperature,
+            maxTokens, effort, seed, input in
+            var asked = ChatWish()
+            (asked.model, asked.conversation, asked.goesOn, asked.system) = (model, conversation, goesOn, system)
+            (asked.usesTools, asked.streams, asked.isSaved) = (tools ? true : nil, !noStream, !noSave)
+            (asked.temperature, asked.maxTokens, asked.effort, asked.seed) = (temperature, maxTokens, effort, seed)
+            asked.schema = try schema.map { try Attachments.schema($0.text, context.host) }
+            asked.attachments = try files.map { try Attachments.file($0.text, context.host) }
+            let text = [words.joined(separator: " "), input ?? ""].filter { !$0.isEmpty }.joined(separator: "\n\n")
+            guard text.isEmpty, asked.attachments.isEmpty else {
+                let report = try await Chatting(services: services, context: context, wish: asked).say(text)
+                if let failure = report.failure { throw failure }
+                return ChatResult(report: report)
+            }
+            guard context.interaction.canAsk else {
+                throw InteractionError.unanswered(id: "chat.message", prompt: "what to say")
+            }
+            return ChatResult(report: try await Console(services: services, context: context, wish: asked).run())
+        }
+        .asDefault().alias("ask").streaming()
+        .details(
+            "What is piped in goes along with the message. Ctrl-C stops the answer; what has come is kept. With --format "
+                + "ndjson each event is a line: init, message, reasoning, tool_use, tool_result, and result at the end."
+        )
+        .example("martlet ask \"What is a martlet?\"", "One question")
+        .example("git diff | martlet ask \"Review this\"", "With something piped in")
+        .example("martlet chat", "A conversation on the terminal; /help shows what it understands")
+        .example("martlet chat --continue \"And in French?\"", "Go on where you were")
+    }
+}
+
+/// What a person wants of a turn, beyond what the settings and the conversation say.
+struct ChatWish: Sendable {
+    var model: String?
+    var conversation: String?
+    var goesOn = false
+    var system: String?
+    /// Nil leaves it to the conversation.
+    var usesTools: Bool?
+    var streams = true
+    var isSaved = true
+    var temperature: Double?
+    var maxTokens: Int?
+    var effort: ModelOptions.Effort?
+    var seed: Int?
+    var schema: AnswerSchema?
+    var attachments: [Message.Part] = []
+}
+
+/// The result of `chat.send`; a conversation in which nothing was said has none.
+struct ChatResult: OutputValue {
+    let report: TurnReport?
+
+    static var schema: Schema { TurnReport.schema }
+    var json: JSON { report?.json ?? .object([:]) }
+    var exit: ExitCode { report?.exit ?? .done }
+}

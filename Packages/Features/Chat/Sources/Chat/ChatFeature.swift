@@ -1,0 +1,50 @@
+import Capabilities
+import ChatHistory
+import HTTPClient
+public import Registry
+public import Settings
+import StorageKit
+import ToolKit
+
+/// Conversations with models: every provider, streamed, with tools and a history.
+public struct ChatFeature: RunningFeature {
+    public static let manifest = Manifest(
+        id: "chat", summary: "Talk to models, with tools and a history", version: "1.0",
+        provides: [.shared((any DataStore).self)],
+        needs: [
+            .one((any SecretStore).self), .optional((any Authenticator).self), .optional((any TrustStore).self),
+            .all((any ToolSource).self),
+        ],
+        settings: ChatSettings.declarations)
+
+    private let settings: FeatureSettings
+    private let shared = SharedServices()
+
+    public init(_ settings: FeatureSettings) {
+        self.settings = settings
+    }
+
+    public func register(in registry: inout RegistryBuilder) {
+        let services = ChatServices(settings: settings, surroundings: registry.surroundings)
+        shared.set(services)
+        registry.provide(
+            (any DataStore).self,
+            DatabaseStore(
+                id: "chat.history", summary: "Conversations with models", database: services.history.database))
+        registry.uses(Library("libcurl") { HTTPClient.libraryVersion })
+        registry.uses(Library("libsqlite3") { Database.libraryVersion })
+        registry.uses(Library("libpcre2-8") { WorkspaceTools.patternLibraryVersion })
+        for action in [SendAction(services).all, HistoryActions(services).all, ModelActions(services).all].joined() {
+            registry.add(action)
+        }
+    }
+
+    /// Lasts as long as whoever uses it, so that what was said is stored, and servers are told to stop, before it ends.
+    public func run(in host: FeatureHost) async throws {
+        host.report(.ok)
+        while !Task.isCancelled {
+            do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
+        }
+        await shared.services?.close()
+    }
+}

@@ -1,0 +1,39 @@
+import Capabilities
+import JSON
+import Settings
+import TurnLoop
+
+/// The settings of Chat. A conversation keeps those that it began with.
+enum ChatSettings {
+    static let model = Setting<String?>(
+        "model", "The model that is asked when none is named", default: nil, risk: .sends)
+    static let system = Setting(
+        "system", "What the model is told before everything else", default: "You are a helpful assistant.")
+    static let temperature = Setting<Double?>(
+        "temperature",
+        "How freely the model chooses its words, from 0 to 2; 0.7 at a platform of your own, else the "
+            + "provider's choice", default: nil)
+    static let maxTokens = Setting<Int?>("max-tokens", "How long an answer may be, in tokens", default: nil)
+    static let streams = Setting("stream", "Whether answers are shown as they come", default: true)
+    static let buffer = Setting(
+        "buffer", "How much of a stream is held for a reader that is slow, from 16KiB to 512KiB",
+        default: ByteCount(64 << 10))
+    static let tools = Setting(
+        "tools", "Whether models may use tools that only read, without being asked for each conversation",
+        default: false,
+        risk: .widens)
+    static let policy = Setting(
+        "approvals", "What is decided beforehand about tools: a list of rules", default: ApprovalPolicy(), risk: .widens
+    )
+    static let rounds = Setting("max-rounds", "How often a model is asked again after its tools have run", default: 50)
+    static let responses = Setting(
+        "openai-responses", "Whether OpenAI is asked by Responses and not by Chat Completions", default: false)
+    static let attribution = Setting(
+        "attribution", "Whether OpenRouter is told which program asks", default: true)
+
+    static let declarations = [
+        model.declaration, system.declaration, temperature.declaration, maxTokens.declaration, streams.declaration,
+        buffer.declaration, tools.declaration, policy.declaration, rounds.declaration, responses.declaration,
+        attribution.declaration,
+    ]
+}

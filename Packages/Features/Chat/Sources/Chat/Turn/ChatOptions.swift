@@ -1,0 +1,43 @@
+import Capabilities
+import JSON
+import Settings
+
+/// What a conversation asks its models with. It is stored with the conversation, so that later settings do not reach it.
+struct ChatOptions: Sendable, Hashable {
+    var model = ModelOptions()
+    /// Whether the model may use tools.
+    var usesTools = false
+
+    init() {}
+
+    /// What the settings say for a new conversation.
+    init(_ settings: FeatureSettings, isPlatform: Bool) {
+        model.temperature = settings[ChatSettings.temperature] ?? (isPlatform ? 0.7 : nil)
+        model.maxTokens = settings[ChatSettings.maxTokens]
+        usesTools = settings[ChatSettings.tools]
+    }
+
+    /// As it is stored.
+    var json: JSON {
+        var object: JSONObject = [:]
+        object["temperature"] = model.temperature.map { .double($0) }
+        object["top_p"] = model.topP.map { .double($0) }
+        object["max_tokens"] = model.maxTokens.map { .int($0) }
+        if !model.stop.isEmpty { object["stop"] = model.stop.json }
+        object["seed"] = model.seed.map { .int($0) }
+        object["effort"] = model.effort?.json
+        if usesTools { object["tools"] = true }
+        return .object(object)
+    }
+
+    /// What was stored; a member of a later version is passed over.
+    init(json: JSON) {
+        model.temperature = json["temperature"]?.double
+        model.topP = json["top_p"]?.double
+        model.maxTokens = json["max_tokens"]?.int
+        model.stop = json["stop"]?.array?.compactMap(\.string) ?? []
+        model.seed = json["seed"]?.int
+        model.effort = json["effort"]?.string.flatMap(ModelOptions.Effort.init)
+        usesTools = json["tools"]?.bool ?? false
+    }
+}

@@ -1,0 +1,30 @@
+import Capabilities
+import ChatHistory
+import ChatProviders
+import TurnLoop
+
+/// Everything that one turn is run with.
+struct TurnPlan: Sendable {
+    var choice: ModelChoice
+    var options: ChatOptions
+    var system: String
+    /// What was said before, as models are given it.
+    var before: [Message] = []
+    var message: Message
+    var schema: AnswerSchema?
+    var streams = true
+    /// What the person has decided about tools since the command began.
+    var rules: [ApprovalRule] = []
+    /// What only one kind of server understands.
+    var extras: [String: String] = [:]
+    /// Where it is written down; nil for a turn that nobody shall remember.
+    var place: Place?
+
+    /// A place in the history.
+    struct Place: Sendable {
+        let conversation: Conversation
+        /// The message that the new one follows.
+        let after: MessageID?
+        var placement = Placement.next
+    }
+}

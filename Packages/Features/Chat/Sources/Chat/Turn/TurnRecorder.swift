@@ -1,0 +1,215 @@
+import Capabilities
+import ChatHistory
+import ChatProviders
+import JSON
+import Registry
+import Settings
+import TurnLoop
+
+/// Writes a turn down while it runs, and tells it to the person and to programs.
+///
+/// What cannot be stored never keeps an answer from the screen: it is told once, at the end.
+actor TurnRecorder {
+    private let history: History
+    private let plan: TurnPlan
+    private let context: ActionContext
+    /// Nil where nothing is stored, or could be.
+    private var place: TurnPlan.Place?
+    private var head: MessageID?
+    private var draft: Draft?
+    private var calls: [String: CallID] = [:]
+    /// What becomes of an answer that is not whole.
+    private var ending = Entry.State.stopped
+    private(set) var failure: (any Error)?
+    private(set) var start = ChatStart()
+    private(set) var rules: [ApprovalRule]
+
+    init(history: History, plan: TurnPlan, context: ActionContext) {
+        self.history = history
+        self.plan = plan
+        self.context = context
+        rules = plan.rules
+        place = plan.place
+        head = place?.after
+    }
+
+    /// Stores what the person said.
+    func begin() async {
+        guard let place else { return }
+        await keeping {
+            head = try await history.append(
+                plan.message, to: place.conversation.id, after: place.after, as: place.placement
+            ).id
+        }
+        // An answer without its question would be of no use.
+        if failure != nil { self.place = nil }
+    }
+
+    func receive(_ events: [TurnEvent]) async throws {
+        for event in events { try await receive(event) }
+    }
+
+    private func receive(_ event: TurnEvent) async throws {
+        switch event {
+        case .round:
+            guard let place else { return }
+            draft = history.begin(
+                in: place.conversation.id, after: head, provider: plan.choice.provider.id, model: plan.choice.model)
+        case .chat(let event):
+            draft?.append([event])
+            try await tell(event)
+        case .call(let update): try await note(update)
+        case .message(let message): await store(message)
+        case .context(let notice): context.notice(notice.text)
+        case .notice(let text): context.notice(text)
+        case .remember(let rule): await remember(rule)
+        }
+    }
+
+    // MARK: Telling
+
+    private func tell(_ event: ChatEvent) async throws {
+        switch event {
+        case .began(let start):
+            self.start = start
+        case .text(let text):
+            try await context.emit(
+                ActionEvent(
+                    "message", ["role": "assistant", "delta": .string(text)], text: text, format: .markdown))
+        case .refusal(let text):
+            try await context.emit(
+                ActionEvent("message", ["role": "assistant", "refusal": .string(text)], text: text, format: .markdown))
+        case .reasoning(let text):
+            try await context.emit(ActionEvent("reasoning", ["delta": .string(text)]))
+        case .calling(_, let name): context.progress("the model prepares a call of \(PlainText.escape(name))")
+        case .call(let call) where call.isDone:
+            try await context.emit(ActionEvent("tool_use", call.fields.adding("by_server", true)))
+        case .result(let result): try await context.emit(ActionEvent("tool_result", result.fields))
+        case .notice(let text): context.notice(text)
+        case .call, .malformedCall, .usage: break
+        }
+    }
+
+    private func note(_ update: CallUpdate) async throws {
+        let name = PlainText.escape(update.call.name)
+        switch update.state {
+        case .running:
+            try await context.emit(ActionEvent("tool_use", update.call.fields))
+            context.progress("running \(name)")
+        case .done, .failed, .denied:
+            let result = update.result ?? ToolResult(call: update.call.id, content: "", isError: true)
+            try await context.emit(ActionEvent("tool_result", result.fields.adding("state", update.state.json)))
+            context.notice("\(name) \(update.summary)")
+        case .waiting, .approved: break
+        }
+        guard let place else { return }
+        var entry = CallEntry(
+            update.call, CallEntry.State(rawValue: update.state.rawValue) ?? .failed, source: update.source,
+            effect: update.effect, decision: update.decision.map { $0.isAllowed ? "allowed" : "denied" },
+            result: update.result, started: update.started, ended: update.ended)
+        entry.id = calls[update.call.id]
+        await keeping { calls[update.call.id] = try await history.note(entry, in: place.conversation.id).id }
+    }
+
+    // MARK: Storing
+
+    /// The model gave no whole answer; what has come of it is marked with this.
+    func broke(_ error: any Error) {
+        guard !(error is CancellationError) else { return }
+        let failure = AnyFailure(error)
+        ending = .failed(code: failure.code, message: failure.message)
+    }
+
+    private func store(_ turn: TurnMessage) async {
+        guard let place else { return }
+        if turn.message.role == .assistant, let draft {
+            self.draft = nil
+            let state = turn.isWhole ? (turn.finish == .length ? .truncated : .complete) : ending
+            await keeping {
+                head = try await draft.end(
+                    turn.message, state, start: turn.start, finish: turn.finish, usage: turn.usage
+                ).id
+            }
+        } else {
+            await keeping {
+                head = try await history.append(
+                    turn.message, to: place.conversation.id, after: head, as: .next
+                ).id
+            }
+        }
+    }
+
+    /// Ends what is still open, with the reason.
+    func end(_ outcome: TurnOutcome) async {
+        guard let draft else { return }
+        self.draft = nil
+        await keeping {
+            switch outcome.end {
+            case .failed(let failure): try await draft.fail(failure)
+            case .stopped, .answered, .roundLimit: try await draft.stop()
+            }
+        }
+    }
+
+    private func keeping(_ work: () async throws -> Void) async {
+        do { try await work() } catch {
+            if failure == nil { failure = error }
+        }
+    }
+
+    private func remember(_ rule: ApprovalRule) async {
+        rules.append(rule)
+        guard rule.scope.outlastsConversation else { return }
+        await keeping {
+            let key = ["chat", "approvals"]
+            // The settings are those with which the command began.
+            let all =
+                (context.host.settings[key]?.value.array ?? []) + rules.filter(\.scope.outlastsConversation).map(\.json)
+            try await context.registry.one((any SettingsWriter).self).change([(key, .array(all))])
+        }
+    }
+}
+
+extension ApprovalScope {
+    fileprivate var outlastsConversation: Bool { self == .always || self == .project }
+}
+
+extension CallUpdate {
+    /// How it went, in a few words.
+    fileprivate var summary: String {
+        var words: [String] = []
+        switch state {
+        case .denied: words.append("was not allowed")
+        case .failed: words.append("failed")
+        default: words.append("ok")
+        }
+        if let started, let ended {
+            words.append(Duration.milliseconds(((ended - started) / .milliseconds(1)).rounded(.up)).words)
+        }
+        if let code = result?.exitCode { words.append("exit \(code)") }
+        return words.joined(separator: ", ")
+    }
+}
+
+extension ToolCall {
+    /// As an event says it.
+    var fields: JSONObject { ["id": .string(id), "name": .string(name), "input": input] }
+}
+
+extension ToolResult {
+    /// As an event says it.
+    var fields: JSONObject {
+        var fields: JSONObject = ["tool_id": .string(call), "is_error": .bool(isError), "content": .string(content)]
+        if let duration { fields["duration_ms"] = .int(Int(duration / .milliseconds(1))) }
+        if let exitCode { fields["exit_code"] = .int(exitCode) }
+        return fields
+    }
+}
+
+extension JSONObject {
+    func adding(_ name: String, _ value: JSON) -> JSONObject {
+        var copy = self
+        copy[name] = value
+        return copy
+    }
+}

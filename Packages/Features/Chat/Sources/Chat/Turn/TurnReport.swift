@@ -1,0 +1,78 @@
+import Capabilities
+import ChatHistory
+import ChatProviders
+import JSON
+import TurnLoop
+
+/// What came of a turn: the last line of its events, and what a command prints in machine formats.
+struct TurnReport: Record {
+    let outcome: TurnOutcome
+    let conversation: ConversationID?
+    let model: String
+    let provider: String
+    let text: String
+    let duration: Duration
+    let start: ChatStart
+    /// What the person has decided about tools so far.
+    let rules: [ApprovalRule]
+
+    init(
+        _ outcome: TurnOutcome, _ plan: TurnPlan, start: ChatStart, rules: [ApprovalRule], duration: Duration
+    ) {
+        self.rules = rules
+        self.outcome = outcome
+        self.start = start
+        conversation = plan.place?.conversation.id
+        model = start.model ?? plan.choice.model
+        provider = plan.choice.provider.id
+        text = outcome.answer?.message.text ?? outcome.messages.last?.message.text ?? ""
+        // A turn has no use for less than a millisecond.
+        self.duration = .milliseconds((duration / .milliseconds(1)).rounded())
+    }
+
+    var exit: ExitCode { outcome.exit }
+
+    /// What ended the turn, when that was a failure.
+    var failure: AnyFailure? {
+        switch outcome.end {
+        case .failed(let failure): failure
+        case .roundLimit: AnyFailure(RoundLimitReached(rounds: outcome.rounds))
+        case .answered, .stopped: nil
+        }
+    }
+
+    static let fields: [Field<TurnReport>] = [
+        Field("result", "The answer's text", .name) { $0.text },
+        Field("session_id", "The conversation, where it is stored") { $0.conversation },
+        Field("model", "Who answered") { $0.model },
+        Field("provider", "Where the model is") { $0.provider },
+        Field("finish", "Why the model stopped") { $0.outcome.answer?.finish.word },
+        Field("num_turns", "How often the model was asked") { $0.outcome.rounds },
+        Field("duration_ms", "How long it took") { Int($0.duration / .milliseconds(1)) },
+        Field("usage", "What it took", .detail) { $0.outcome.usage },
+        Field("total_cost_usd", "What it cost in US dollars, where that is known") { $0.outcome.usage.cost },
+        Field("failed_tools", "How many tools failed") { $0.outcome.failedCalls },
+    ]
+}
+
+/// A model that never stops calling tools.
+private struct RoundLimitReached: Failure {
+    let rounds: Int
+    var code: String { "chat.round-limit" }
+    var message: String {
+        "the model wanted more tools after \(rounds) rounds, so the turn was ended; raise chat.max-rounds to let it go on"
+    }
+}
+
+extension ChatAnswer.Finish {
+    /// One word for programs.
+    var word: String {
+        switch self {
+        case .stop: "stop"
+        case .length: "length"
+        case .calls: "calls"
+        case .refused: "refused"
+        case .other(let word): PlainText.escape(word)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Capabilities
+import JSON
+
+extension JSON {
+    /// A member that has to be there.
+    func member<Value: InputValue>(_ name: String, as type: Value.Type = Value.self) throws(ValueError) -> Value {
+        guard let value = try optional(name, as: Value.self) else { throw ValueError("is missing", at: [name]) }
+        return value
+    }
+
+    /// A member that may be missing or null, which is the same.
+    func optional<Value: InputValue>(_ name: String, as type: Value.Type = Value.self) throws(ValueError) -> Value? {
+        guard let object else { throw ValueError("needs an object, not \(kindName)") }
+        guard let value = object[name], !value.isNull else { return nil }
+        do { return try Value(json: value) } catch { throw error.under(name) }
+    }
+
+    /// What is read from a member that may be missing.
+    func optional<Value>(
+        _ name: String, _ read: (JSON) throws(ValueError) -> Value
+    ) throws(ValueError) -> Value? {
+        guard let value: JSON = try optional(name) else { return nil }
+        do { return try read(value) } catch { throw error.under(name) }
+    }
+
+    /// The elements of a member that has to be a list, each read with its place in errors.
+    func list<Element>(
+        _ name: String, _ read: (JSON) throws(ValueError) -> Element
+    ) throws(ValueError) -> [Element] {
+        let elements: [JSON] = try member(name)
+        do { return try JSON.array(elements).list(read) } catch { throw error.under(name) }
+    }
+
+    /// The elements of a list, each read with its place in errors.
+    func list<Element>(_ read: (JSON) throws(ValueError) -> Element) throws(ValueError) -> [Element] {
+        guard let elements = array else { throw ValueError("needs a list, not \(kindName)") }
+        var result: [Element] = []
+        result.reserveCapacity(elements.count)
+        for (index, element) in elements.enumerated() {
+            do { result.append(try read(element)) } catch { throw error.under(String(index)) }
+        }
+        return result
+    }
+}
+
+extension JSONObject {
+    /// Sets a member that has a value.
+    mutating func add(_ name: String, _ value: (some OutputValue)?) {
+        if let value { self[name] = value.json }
+    }
+}
+
+extension JSONReading {
+    /// For what may hold the input of a tool, which nests as deep as a model likes.
+    static var deep: JSONReading {
+        var reading = JSONReading.strict
+        reading.maxDepth = deepest
+        return reading
+    }
+}
+
+extension JSON {
+    /// Whether more than so many lists and objects contain each other.
+    func isDeeper(than limit: Int) -> Bool {
+        switch self {
+        case .array(let elements): limit == 0 || elements.contains { $0.isDeeper(than: limit - 1) }
+        case .object(let members): limit == 0 || members.contains { $0.value.isDeeper(than: limit - 1) }
+        default: false
+        }
+    }
+}

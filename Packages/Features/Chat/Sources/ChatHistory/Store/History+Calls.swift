@@ -1,0 +1,68 @@
+import Capabilities
+import JSON
+import StorageKit
+
+extension History {
+    /// Stores how a call stands: as a new row, or over the one that it has already.
+    @discardableResult
+    public func note(_ call: CallEntry, in id: ConversationID) async throws -> CallEntry {
+        let time = now()
+        return try await database.write { connection in
+            try connection.note(call, in: connection.row(of: id), at: time)
+        }
+    }
+
+    /// All calls of a conversation, with those of the conversations it was forked from up to there, in their order.
+    public func timeline(of id: ConversationID) async throws -> [CallEntry] {
+        try await database.read { try $0.timeline(of: $0.row(of: id)) }
+    }
+}
+
+extension Connection {
+    func note(_ call: CallEntry, in conversation: Int64, at time: Timestamp) throws -> CallEntry {
+        var call = call
+        if call.id == nil {
+            try run(
+                "INSERT INTO calls (conversation, call, state, time) VALUES (?, '{}', ?, ?)", conversation, call.state,
+                time)
+            call.id = CallID(rawValue: try lastInsertedID)
+        }
+        guard let id = call.id else { return call }
+        try run("DELETE FROM call_blobs WHERE call = ?", id)
+        let coding = blobs(of: id)
+        try run(
+            """
+            UPDATE calls SET call = ?, source = ?, effect = ?, state = ?, decision = ?, result = ?, started = ?, ended = ?
+                WHERE id = ? AND conversation = ?
+            """,
+            coding.call(call.call).text(), call.source, call.effect?.rawValue, call.state, call.decision,
+            try call.result.map { try coding.result($0).text() }, call.started, call.ended, id, conversation)
+        return call
+    }
+
+    func timeline(of conversation: Int64) throws -> [CallEntry] {
+        let rows = try all(
+            """
+            WITH RECURSIVE line (id, until) AS (
+                SELECT ?1, 9223372036854775807 UNION ALL
+                SELECT c.parent, min(line.until, c.created) FROM line JOIN conversations c ON c.id = line.id
+                    WHERE c.parent IS NOT NULL)
+            SELECT calls.id, call, source, effect, state, decision, result, started, ended
+                FROM line JOIN calls ON calls.conversation = line.id AND calls.time <= line.until ORDER BY calls.id
+            """, conversation
+        ) { row in
+            let call = try PartCoding.inline.call(Self.json(row[1]))
+            let effect: String? = try row[3]
+            var entry = CallEntry(
+                call, try row[4], source: try row[2], effect: effect.flatMap(Effect.init), decision: try row[5],
+                started: try row[7], ended: try row[8])
+            entry.id = try row[0]
+            return (entry, try row[6] as String?)
+        }
+        return try rows.map { entry, result in
+            var entry = entry
+            entry.result = try result.map { try blobs.result(Self.json($0)) }
+            return entry
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Capabilities
+import JSON
+import StorageKit
+
+extension History {
+    /// A conversation with all its messages and branches, as it is handed on.
+    public func transcript(of id: ConversationID) async throws -> Transcript {
+        try await database.read { connection in
+            let stored = try connection.conversation(id)
+            var entries: [MessageID: Entry] = [:]
+            if let head = stored.conversation.head {
+                for entry in try connection.path(to: head) { entries[entry.id] = entry }
+            }
+            for entry in try connection.entries("WHERE m.conversation = ?", stored.row) {
+                // The way to it may lead through messages of others.
+                for entry in try entries[entry.id] == nil ? connection.path(to: entry.id) : [] {
+                    entries[entry.id] = entry
+                }
+            }
+            return Transcript(
+                stored.conversation, entries.values.sorted { $0.id < $1.id },
+                calls: try connection.timeline(of: stored.row))
+        }
+    }
+
+    /// Brings a conversation in, as a new one.
+    @discardableResult
+    public func add(_ transcript: Transcript) async throws -> Conversation {
+        let now = now()
+        return try await database.write { connection in
+            let created = transcript.created ?? transcript.items.compactMap(\.time).min() ?? now
+            let updated = transcript.updated ?? transcript.items.compactMap(\.time).max() ?? now
+            let first = transcript.items.first { $0.message.role == .user }?.message
+            let title = Line.cut(transcript.title ?? "", 200)
+            let (row, id) = try connection.insert(
+                transcript.setup, title: title.isEmpty ? first.map(Line.title) ?? "" : title, created: created,
+                updated: updated)
+            let messages = try connection.insert(transcript.items, into: row, at: created)
+            if let head = transcript.head { try connection.setHead(messages[head], of: row) }
+            let usage = transcript.items.reduce(Usage()) { $0.adding($1.usage ?? Usage()) }
+            try connection.run(
+                "UPDATE conversations SET usage = ? WHERE id = ?", EntryCoding.json(usage).text(), row)
+            for call in transcript.calls { _ = try connection.note(call, in: row, at: call.started ?? created) }
+            return try connection.conversation(id).conversation
+        }
+    }
+}
+
+extension Connection {
+    /// The ids in the order of the items.
+    fileprivate func insert(_ items: [Transcript.Item], into row: Int64, at time: Timestamp) throws -> [MessageID] {
+        var (ids, positions): ([MessageID], [Int]) = ([], [])
+        for item in items {
+            let new = NewEntry(
+                message: item.message, state: item.state == .streaming ? .interrupted : item.state,
+                provider: item.provider, model: item.model, time: item.time ?? time, start: item.start,
+                finish: item.finish, usage: item.usage)
+            let position = item.parent.map { positions[$0] + 1 } ?? 0
+            // It is the first of its tree, whose number is its own.
+            ids.append(
+                try insert(new, into: row, tree: row, after: item.parent.map { ids[$0] }, position: position))
+            positions.append(position)
+        }
+        return ids
+    }
+}

@@ -1,0 +1,35 @@
+public import Capabilities
+public import StorageKit
+
+/// All conversations of one person on this machine.
+///
+///     let history = History("\(folder)/chat.db", now: now)
+///     let chat = try await history.create(ConversationSetup(provider: "openai", model: "gpt-5"))
+///     let question = try await history.append(Message(.user, "Hello"), to: chat.id, after: chat.head)
+///     let draft = history.begin(in: chat.id, after: question.id, provider: "openai", model: "gpt-5")
+///     let answer = try await provider.answer(request) { events in draft.append(events) }
+///     try await draft.finish(answer)
+///
+/// Nothing is opened before the first use. Several processes may use one file, and write to one conversation: each new
+/// message names the one that it follows, and where somebody else was faster it becomes a branch.
+public final class History: Sendable {
+    /// Where it is kept, to be checked, saved and restored as other stores are.
+    public let database: Database
+    let clock: any Clock<Duration>
+    let now: @Sendable () -> Timestamp
+
+    /// Names the file; `notice` is told, on any thread, when a damaged one was set aside.
+    public init(
+        _ path: String, clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Timestamp,
+        notice: @escaping @Sendable (StorageNotice) -> Void = { _ in }
+    ) {
+        database = Database(path, migrations: Self.migrations, durability: .normal, notice: notice)
+        self.clock = clock
+        self.now = now
+    }
+
+    /// Waits for what is being stored, and closes the file.
+    public func close() async {
+        await database.close()
+    }
+}

@@ -1,0 +1,118 @@
+import Capabilities
+import JSON
+
+/// Martlet's own format, version 1: everything that the history has of a conversation.
+extension Transcript {
+    private static let version = 1
+
+    var json: JSON {
+        var object: JSONObject = ["martlet": "conversation", "version": .int(Self.version)]
+        object.add("title", title)
+        object.add("created", created)
+        object.add("updated", updated)
+        object.add("provider", setup.provider)
+        object.add("model", setup.model)
+        object.add("server", setup.server)
+        object.add("system", setup.system)
+        object["options"] = setup.options
+        object["tools"] = setup.tools
+        object.add("head", head)
+        object["messages"] = .array(items.map(\.json))
+        object["calls"] = .array(calls.map(\.json))
+        return .object(object)
+    }
+
+    init(json: JSON) throws(ValueError) {
+        guard try json.member("martlet", as: String.self) == "conversation" else {
+            throw ValueError("needs 'conversation'", at: ["martlet"])
+        }
+        guard try json.member("version", as: Int.self) == Self.version else {
+            throw ValueError("is not known here; use a newer version of this program", at: ["version"])
+        }
+        let setup = ConversationSetup(
+            provider: try json.optional("provider"), model: try json.optional("model"),
+            server: try json.optional("server"), system: try json.optional("system"),
+            options: json["options"] ?? [:], tools: json["tools"] ?? [:])
+        var count = 0
+        let items: [Item] = try json.list("messages") { element throws(ValueError) in
+            let item = try Item(json: element)
+            if let parent = item.parent, !(0..<count).contains(parent) {
+                throw ValueError("needs the place of an earlier message", at: ["parent"])
+            }
+            count += 1
+            return item
+        }
+        let head: Int? = try json.optional("head")
+        if let head, !items.indices.contains(head) { throw ValueError("needs the place of a message", at: ["head"]) }
+        let calls: [CallEntry] = json["calls"] == nil ? [] : try json.list("calls", CallEntry.init(json:))
+        self.init(
+            title: try json.optional("title"), setup: setup, created: try json.optional("created"),
+            updated: try json.optional("updated"), items: items, head: head ?? items.indices.last, calls: calls)
+    }
+}
+
+extension Transcript.Item {
+    var json: JSON {
+        var object = JSONObject()
+        object.add("parent", parent)
+        object["role"] = message.role.json
+        object["parts"] = message.parts.inlineJSON
+        object["state"] = .string(StateWord(state).rawValue)
+        if case .failed(let code, let message) = state {
+            object["error"] = ["code": .string(code), "message": .string(message)]
+        }
+        object.add("provider", provider)
+        object.add("model", model)
+        object.add("time", time)
+        object.add("start", start.map(EntryCoding.json))
+        object.add("finish", finish.map(EntryCoding.text))
+        object.add("usage", usage.map(EntryCoding.json))
+        return .object(object)
+    }
+
+    init(json: JSON) throws(ValueError) {
+        let parts = try json.list("parts", PartCoding.inline.part)
+        let word: StateWord = try json.optional("state") ?? .complete
+        let problem = try json.optional("error") { (error) throws(ValueError) -> (code: String, message: String) in
+            (try error.member("code"), try error.member("message"))
+        }
+        let finish: String? = try json.optional("finish")
+        self.init(
+            parent: try json.optional("parent"), Message(try json.member("role"), parts),
+            state: word.state(code: problem?.code, message: problem?.message),
+            provider: try json.optional("provider"), model: try json.optional("model"),
+            time: try json.optional("time"), start: try json.optional("start", EntryCoding.start),
+            finish: finish.map(EntryCoding.finish), usage: try json.optional("usage", EntryCoding.usage))
+    }
+}
+
+extension CallEntry {
+    var json: JSON {
+        var object: JSONObject = ["call": PartCoding.inline.call(call), "state": .string(state.rawValue)]
+        object.add("source", source)
+        object.add("effect", effect)
+        object.add("decision", decision)
+        object["result"] = result.flatMap { [Message.Part.result($0)].inlineJSON[0] }
+        object.add("started", started)
+        object.add("ended", ended)
+        return .object(object)
+    }
+
+    init(json: JSON) throws(ValueError) {
+        guard let call = try json.optional("call", PartCoding.inline.call) else {
+            throw ValueError("is missing", at: ["call"])
+        }
+        self.init(
+            call, try json.member("state"),
+            source: try json.optional("source"), effect: try json.optional("effect"),
+            decision: try json.optional("decision"), result: try json.optional("result", PartCoding.inline.result),
+            started: try json.optional("started"), ended: try json.optional("ended"))
+    }
+}
+
+extension [Message.Part] {
+    /// All contents written out, which cannot fail: nothing is kept elsewhere.
+    var inlineJSON: JSON {
+        do { return try PartCoding.inline.json(self) } catch { return .array([]) }
+    }
+}

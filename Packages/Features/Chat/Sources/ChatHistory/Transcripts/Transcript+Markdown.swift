@@ -1,0 +1,127 @@
+import Capabilities
+import JSON
+
+/// Markdown to be read: a heading for the title, one for each message, and its text as it is.
+///
+///     # The weather
+///
+///     ## User · 2026-11-21T09:30:00Z
+///
+///     Will it rain?
+///
+/// What is no text stands in fenced blocks named `martlet-…`. A line of a text that looks like one of these begins with
+/// a backslash, which Markdown does not show before `#` and a backquote.
+extension Transcript {
+    var markdown: String {
+        var text = "# \(title ?? "")\n\n"
+        let facts = [("Model", setup.model), ("Provider", setup.provider), ("Server", setup.server)]
+        for case (let name, let value?) in facts { text += "- \(name): \(Line.cut(value, 200))\n" }
+        if setup.model != nil || setup.provider != nil || setup.server != nil { text += "\n" }
+        if let system = setup.system { text += MarkdownLines.section("## System prompt", [.text(system)]) }
+        for item in path { text += MarkdownLines.section(MarkdownLines.heading(item), item.message.parts) }
+        return text
+    }
+
+    init(markdown text: String) throws(HistoryError) {
+        var reader = MarkdownReader()
+        // Not by characters: "\r\n" is one of them.
+        let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+        var number = 0
+        do throws(ValueError) {
+            for line in lines {
+                number += 1
+                try reader.read(String(line))
+            }
+            try reader.finish()
+        } catch {
+            throw HistoryError(
+                .invalid, "line \(number) is not as it should be: \(PlainText.escape(error.description))")
+        }
+        guard !reader.items.isEmpty || reader.setup.system != nil else {
+            throw HistoryError(
+                .invalid,
+                "there is no message in this Markdown; each needs a heading such as '## User' or '## Assistant'")
+        }
+        self.init(title: reader.title, setup: reader.setup, items: reader.items, head: reader.items.indices.last)
+    }
+}
+
+/// The lines that mean something in a transcript.
+enum MarkdownLines {
+    static let roles: [(word: String, role: Message.Role)] = [
+        ("User", .user), ("Assistant", .assistant), ("System", .system), ("Tool", .tool),
+    ]
+    static let systemPrompt = "## System prompt"
+    static let fence = "```martlet-"
+    static let separator = " · "
+
+    static func heading(_ item: Transcript.Item) -> String {
+        let word = roles.first { $0.role == item.message.role }?.word ?? "User"
+        var facts = [word]
+        if let model = item.model { facts.append(Line.cut(model, 200)) }
+        if let time = item.time { facts.append(time.iso8601) }
+        if item.state != .complete { facts.append(StateWord(item.state).rawValue) }
+        if case .failed(let code, _) = item.state { facts.append(code) }
+        return "## " + facts.joined(separator: separator)
+    }
+
+    static func section(_ heading: String, _ parts: [Message.Part]) -> String {
+        var lines = [heading, ""]
+        for part in parts {
+            switch part {
+            case .text(let text): lines += escaped(text)
+            case .attachment(let attachment):
+                lines += escaped(
+                    "[attachment: \(attachment.name) (\(attachment.mediaType), \(attachment.bytes.count) bytes)]")
+            default:
+                let json = [part].inlineJSON[0] ?? [:]
+                lines += [fence + (json["type"]?.string ?? ""), json.text(), "```"]
+            }
+            lines.append("")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func escaped(_ text: String) -> [String] {
+        text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { scalars in
+            let line = String(scalars)
+            return isSpecial(line) ? "\\" + line : line
+        }
+    }
+
+    /// Whether a line, without the backslashes before it, would be taken for one of ours.
+    static func isSpecial(_ line: String) -> Bool {
+        let bare = line.drop { $0 == "\\" }
+        return bare.hasPrefix(fence) || role(of: String(bare)) != nil || isSystemPrompt(String(bare))
+    }
+
+    static func isSystemPrompt(_ line: String) -> Bool { line == systemPrompt || line == systemPrompt + "\r" }
+
+    /// The role that a heading names, and what else it says.
+    static func role(of line: String) -> (role: Message.Role, facts: [String])? {
+        guard line.hasPrefix("## ") else { return nil }
+        var text = String(line.dropFirst(3))
+        if text.unicodeScalars.last == "\r" { text.unicodeScalars.removeLast() }
+        for (word, role) in roles {
+            if text == word { return (role, []) }
+            guard text.hasPrefix(word + separator) else { continue }
+            return (role, facts(text.dropFirst(word.count + separator.count)))
+        }
+        return nil
+    }
+
+    private static func facts(_ text: Substring) -> [String] {
+        var facts = [""]
+        var rest = text
+        while let character = rest.first {
+            if rest.hasPrefix(separator) {
+                facts.append("")
+                rest = rest.dropFirst(separator.count)
+            } else {
+                facts[facts.count - 1].append(character)
+                rest = rest.dropFirst()
+            }
+        }
+        return facts
+    }
+}

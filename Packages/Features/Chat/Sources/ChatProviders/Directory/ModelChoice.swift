@@ -1,0 +1,17 @@
+public import Capabilities
+
+/// Who is asked, and which model.
+public struct ModelChoice: Sendable {
+    public let provider: any ModelProvider
+    /// What a request names; empty where the server has a choice of its own.
+    public let model: String
+    /// What is known of the model without asking.
+    public let description: ModelDescription?
+}
+
+/// The models of all providers that could be asked.
+public struct ModelCatalogue: Sendable {
+    public var models: [ModelDescription] = []
+    /// The providers whose list could not be had.
+    public var failures: [(provider: String, failure: AnyFailure)] = []
+}

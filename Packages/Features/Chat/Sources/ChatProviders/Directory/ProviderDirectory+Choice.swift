@@ -1,0 +1,96 @@
+import Capabilities
+import TurnLoop
+
+extension ProviderDirectory {
+    /// What a name means, or what is asked where nobody says.
+    ///
+    /// A name is a provider and a model (`anthropic/claude-haiku-4-5`), a provider (`ollama`), a model (`gpt-4o`), or the
+    /// beginning of a model's name that fits one only. Without a name it is the configured default, the profile in use,
+    /// a vendor with a key in the environment, another server of the settings, a vendor with a kept key, a server on this
+    /// machine, in this order.
+    public func choice(of name: String? = nil) async throws -> ModelChoice {
+        if let name = name ?? setup.defaultModel, !name.isEmpty { return try await resolve(name) }
+        if let profile = setup.profile, let provider = configured.first(where: { $0.id == profile }) {
+            return try await defaultChoice(of: provider)
+        }
+        if let vendor = vendors.first(where: hasVariables) {
+            return try await defaultChoice(of: provider(named: vendor.id))
+        }
+        if let server = configured.dropFirst(vendors.count).first { return try await defaultChoice(of: server) }
+        for vendor in vendors where await setup.hasSecret(vendor.id) {
+            return try await defaultChoice(of: provider(named: vendor.id))
+        }
+        if let provider = await localProviders().first { return try await defaultChoice(of: provider) }
+        throw nobody()
+    }
+
+    private func resolve(_ name: String) async throws -> ModelChoice {
+        if configured.contains(where: { $0.id == name }) || setup.localServers.contains(where: { $0.id == name }) {
+            return try await defaultChoice(of: provider(named: name))
+        }
+        if let slash = name.firstIndex(of: "/") {
+            let (id, model) = (String(name[..<slash]), String(name[name.index(after: slash)...]))
+            let isKnown = configured.contains { $0.id == id } || setup.localServers.contains { $0.id == id }
+            if isKnown, !model.isEmpty {
+                let provider = try await provider(named: id)
+                return choice(model, of: try checked(provider))
+            }
+        }
+        return try await search(name)
+    }
+
+    /// What a provider is asked for where nobody says what.
+    private func defaultChoice(of provider: any ModelProvider) async throws -> ModelChoice {
+        let provider = try checked(provider)
+        if let vendor = vendors.first(where: { $0.id == provider.id }) {
+            return choice(await setup.lastModel(provider.id) ?? vendor.defaultModel, of: provider)
+        }
+        if isGateway(provider.id) { return choice(await setup.lastModel(provider.id) ?? "", of: provider) }
+        guard let first = try await provider.models().first else {
+            throw ChatError(
+                .noModel, "\(provider.name) has no model", remedy: "load one there, or ask another",
+                provider: provider.id)
+        }
+        return ModelChoice(provider: provider, model: first.id, description: setup.table.completing(first))
+    }
+
+    private func isGateway(_ id: String) -> Bool {
+        if let server = setup.servers.first(where: { $0.name == id }) { return server.kind == .gateway }
+        return id == "gateway"
+    }
+
+    private func choice(_ model: String, of provider: any ModelProvider) -> ModelChoice {
+        ModelChoice(
+            provider: provider, model: model, description: setup.table.description(of: model, provider: provider.id))
+    }
+
+    /// A vendor without any way to a key is not asked: that is known before.
+    private func checked(_ provider: any ModelProvider) throws -> any ModelProvider {
+        guard let vendor = vendors.first(where: { $0.id == provider.id }), setup.authenticator == nil,
+            !hasVariables(vendor)
+        else { return provider }
+        throw ChatError(
+            .noKey, "there is no key for \(vendor.name)", remedy: "set \(vendor.keyVariable)", provider: vendor.id)
+    }
+
+    /// Whether the environment alone is enough to ask a vendor. No secret store is opened for that.
+    private func hasVariables(_ vendor: Vendor) -> Bool {
+        [vendor.keyVariable, vendor.addressVariable].contains { !setup.environment[$0, default: ""].isEmpty }
+    }
+
+    private func nobody() -> ChatError {
+        let keys = vendors.map(\.keyVariable).joined(separator: ", ")
+        let places = setup.localServers.map { "\($0.name) (\($0.port))" }.joined(separator: ", ")
+        let server =
+            setup.authenticator == nil
+            ? "set KAMIWAZA_BASE_URL or GATEWAY_BASE_URL to the address of a server"
+            : "'martlet auth secret set openai' keeps a key, 'martlet auth server add' adds a server"
+        return ChatError(
+            .noProvider,
+            """
+            there is no model to ask: set one of \(keys)
+            or start a server of models on this machine: \(places)
+            or \(server)
+            """)
+    }
+}

@@ -1,0 +1,89 @@
+import Capabilities
+import HTTPClient
+import HTTPCore
+import OpenAIDialect
+import Synchronization
+
+/// The models that a Kamiwaza platform has deployed, each of which has an address of its own.
+final class KamiwazaProvider: ModelProvider {
+    let id: String
+    let name: String
+    let address: HTTPURL
+    let access: ServerAccess
+    let lastModel: @Sendable () async -> String?
+    let state = Mutex(State())
+
+    struct State {
+        /// Where the API was found.
+        var base: HTTPURL?
+        /// The list by which addresses are known until one of them fails.
+        var deployments: [Deployment]?
+        var dialects: [String: OpenAIQuirks] = [:]
+    }
+
+    init(_ factory: ProviderFactory, _ id: String, _ address: HTTPURL, _ credential: Credential) {
+        self.id = id
+        name = id
+        self.address = address
+        access = factory.access(id, credential)
+        lastModel = factory.lastModel(id)
+    }
+
+    func isAvailable() async -> Bool { true }
+
+    /// The list is asked for each time: what is deployed changes.
+    func models() async throws -> [ModelDescription] {
+        let active = try await deployments()
+        guard !active.isEmpty else { throw nothingDeployed() }
+        return active.map { ModelDescription(id: active.name(of: $0), provider: id, name: $0.model) }
+    }
+
+    func answer(
+        _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
+    ) async throws -> ChatAnswer {
+        let known = state.withLock { $0.deployments }?.named(request.model)
+        var deployment: Deployment
+        if let known { deployment = known } else { deployment = try await self.deployment(named: request.model) }
+        var mayLook = true
+        while true {
+            // Nothing is asked again once something of an answer was seen.
+            var hasContent = false
+            do {
+                return try await answer(request, of: deployment) { events in
+                    hasContent = hasContent || events.contains(where: \.isContent)
+                    try await receive(events)
+                }
+            } catch let error as ChatError where mayLook && !hasContent && error.mayMeanMoved {
+                mayLook = false
+                // One that is gone is told so, and one that is at the same place has failed for its own reason.
+                let now = try await self.deployment(named: request.model)
+                guard now != deployment else { throw error }
+                deployment = now
+            }
+        }
+    }
+
+    private func answer(
+        _ request: ChatRequest, of deployment: Deployment, _ receive: ([ChatEvent]) async throws -> Void
+    ) async throws -> ChatAnswer {
+        let endpoint = try await deployment.endpoint(at: base())
+        var asked = request
+        asked.model = deployment.model
+        let quirks = state.withLock { $0.dialects[deployment.id] } ?? .kamiwaza
+        let question = StreamedAnswer(
+            access: access, url: try endpoint.below("/chat/completions"), readsErrorField: quirks.readsErrorField)
+        let (answer, used) = try await question.run(asked, in: OpenAIDialect(quirks), receive)
+        if let used = used as? OpenAIDialect { state.withLock { $0.dialects[deployment.id] = used.quirks } }
+        return answer
+    }
+}
+
+extension ChatError {
+    /// Whether the model may be at another address by now, or nowhere.
+    fileprivate var mayMeanMoved: Bool {
+        switch kind {
+        case .modelNotFound, .unreachable, .notReady: true
+        default: status == 404
+        }
+    }
+}

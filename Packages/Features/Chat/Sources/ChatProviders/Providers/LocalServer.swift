@@ -1,0 +1,65 @@
+import Capabilities
+import HTTPClient
+import HTTPCore
+import JSON
+public import OpenAIDialect
+
+/// A kind of model server that people run on their own machine, and where it usually is.
+public struct LocalServer: Sendable, Hashable {
+    /// The id of its provider.
+    public var id: String
+    public var name: String
+    /// The port of 127.0.0.1.
+    public var port: Int
+    public var quirks: OpenAIQuirks
+
+    public init(id: String, name: String, port: Int, quirks: OpenAIQuirks) {
+        self.id = id
+        self.name = name
+        self.port = port
+        self.quirks = quirks
+    }
+
+    public static let usual = [
+        LocalServer(id: "ollama", name: "Ollama", port: 11434, quirks: .ollama),
+        LocalServer(id: "lmstudio", name: "LM Studio", port: 1234, quirks: .compatible),
+        LocalServer(id: "llama.cpp", name: "llama.cpp", port: 8080, quirks: .llamaCpp),
+        LocalServer(id: "vllm", name: "vLLM", port: 8000, quirks: .vLLM),
+    ]
+
+    /// How long one is waited for. Nothing is as near as these.
+    static let patience: Duration = .milliseconds(500)
+
+    func base() throws(HTTPError) -> HTTPURL { try HTTPURL("http://127.0.0.1:\(port)/v1") }
+
+    /// Whether a server with models answers there now. It is asked without any key.
+    func isThere(_ client: HTTPClient) async -> Bool {
+        do {
+            var request = HTTPRequest(.get, try base().below("/models"))
+            request.limits.connect = Self.patience
+            request.limits.firstByte = Self.patience
+            request.limits.total = Self.patience
+            request.limits.body = 4 << 20
+            request.redirects = .none
+            request.retry = .none
+            let response = try await client.send(request)
+            guard response.status.isSuccess else { return false }
+            let models = try OpenAIDialect.models(in: response.body, provider: id)
+            return !models.isEmpty && !Self.isAgent(response.body)
+        } catch {
+            // Whatever it is, it is no server of models.
+            return false
+        }
+    }
+
+    /// Whether the list is that of an agent gateway, which listens at one of the usual ports too. It runs tools, so
+    /// nobody is sent there without being asked.
+    private static func isAgent(_ body: [UInt8]) -> Bool {
+        do {
+            let owners = try JSON(parsing: body, reading: .stream)["data"]?.array?.compactMap { $0["owned_by"]?.string }
+            return owners.map { !$0.isEmpty && $0.allSatisfy { $0.hasPrefix("anthropic") } } ?? false
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Capabilities
+import ChatHistory
+import JSON
+import Testing
+
+@Suite("The timeline of calls", .timeLimit(.minutes(1)))
+struct CallTests {
+    @Test("a call keeps its input and output whole while its state goes on")
+    func states() async throws {
+        try await withHistory { history in
+            let chat = try await history.talk("Hello")
+            let call = ToolCall(id: "call_0", name: "files.read", input: ["path": "a\u{0}b", "n": 1.0])
+            var entry = try await history.note(CallEntry(call, .waiting, source: "files", effect: .reads), in: chat.id)
+            #expect(entry.id != nil)
+            entry.state = .running
+            entry.decision = "policy"
+            entry.started = Days.start
+            try await history.note(entry, in: chat.id)
+            entry.state = .failed
+            entry.result = ToolResult(
+                call: "call_0", content: String(repeating: "x\u{0}", count: 100_000), isError: true,
+                duration: .milliseconds(3), exitCode: 137)
+            entry.ended = Timestamp(microseconds: Days.start.microseconds + 3)
+            try await history.note(entry, in: chat.id)
+            #expect(try await history.timeline(of: chat.id) == [entry])
+            // Models use one id several times.
+            let again = try await history.note(CallEntry(call, .denied, decision: "nobody there"), in: chat.id)
+            #expect(try await history.timeline(of: chat.id) == [entry, again])
+        }
+    }
+
+    @Test("a fork has the calls that were made before it")
+    func forks() async throws {
+        try await withHistory { history in
+            let chat = try await history.talk("Hello")
+            func note(_ name: String, _ chat: Conversation) async throws {
+                try await history.note(CallEntry(ToolCall(id: name, name: name, input: [:]), .done), in: chat.id)
+            }
+            try await note("before", chat)
+            let fork = try await history.fork(chat.id)
+            try await note("after", chat)
+            try await note("own", fork)
+            #expect(try await history.timeline(of: fork.id).map(\.call.name) == ["before", "own"])
+            #expect(try await history.timeline(of: chat.id).map(\.call.name) == ["before", "after"])
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import Capabilities
+import ChatHistory
+import CoreTesting
+import Glibc
+import StorageKit
+import Testing
+
+@Suite("Answers that stream", .timeLimit(.minutes(1)))
+struct DraftTests {
+    @Test("what arrives is stored at once, and then after a rest of 150 milliseconds each")
+    func interval() async throws {
+        let clock = TestClock()
+        try await withHistory(clock: clock) { history in
+            let chat = try await history.talk("Hello")
+            let draft = history.begin(in: chat.id, after: chat.head, provider: "p", model: "m")
+            draft.append([.began(ChatStart(id: "r1", model: "m-2")), .reasoning("Hm"), .text("One ")])
+            await clock.waitForSleepers()
+            let first = try await history.entries(of: chat.id)
+            #expect(first[1].message.parts == [.reasoning(Reasoning("Hm")), .text("One ")])
+            #expect(first[1].state == .streaming && first[1].model == "m" && first[1].parent == chat.head)
+            for word in ["two ", "three "] { draft.append([.text(word)]) }
+            #expect(try await history.entries(of: chat.id)[1].message.text == "One ", "the disk has a rest")
+            clock.advance(by: .milliseconds(150))
+            await clock.waitForSleepers()
+            #expect(try await history.entries(of: chat.id)[1].message.text == "One two three ")
+            #expect(try await history.found("three") == [], "what still grows is found once it is whole")
+            #expect(try await history.count("pieces") == 2)
+            draft.append([.text("four"), .usage(Usage(outputTokens: 4))])
+            let usage = Usage(inputTokens: 1, outputTokens: 4)
+            let entry = try await draft.finish(
+                ChatAnswer(
+                    start: ChatStart(id: "r1", model: "m-2"), message: Message(.assistant, "One two three four"),
+                    finish: .stop, usage: usage))
+            #expect(entry.state == .complete && entry.model == "m-2" && entry.provider == "p" && entry.usage == usage)
+            #expect(entry.start?.id == "r1" && entry.finish == .stop && entry.message.text == "One two three four")
+            #expect(try await history.entries(of: chat.id)[1] == entry)
+            #expect(try await history.count("pieces") == 0)
+            #expect(try await history.found("three").count == 1)
+            let now = try await history.conversation(chat.id)
+            #expect(now.preview == "One two three four" && now.usage == usage && now.head == entry.id)
+        }
+    }
+
+    @Test("a stop and a failure keep what arrived, and the failure itself is never for a model")
+    func endings() async throws {
+        try await withHistory { history in
+            let chat = try await history.talk("Hello")
+            let stopped = history.begin(in: chat.id, after: chat.head)
+            stopped.append([.reasoning("Without a proof"), .text("Half an ans"), .usage(Usage(outputTokens: 3))])
+            let first = try await stopped.stop()
+            #expect(first.state == .stopped && first.usage.outputTokens == 3)
+            #expect(first.sent == Message(.assistant, "Half an ans"), "thoughts without their end are refused")
+            let failed = history.begin(in: chat.id, after: first.id)
+            let second = try await failed.fail(TestProblem("it broke"))
+            #expect(second.state == .failed(code: "unexpected", message: "something unexpected happened: it broke"))
+            #expect(second.message.parts == [] && second.sent == nil)
+            let cut = history.begin(in: chat.id, after: second.id)
+            #expect(try await cut.finish(answer("x", finish: .length)).state == .truncated)
+            let given = history.begin(in: chat.id, after: second.id)
+            given.append([.text("ignored")])
+            #expect(try await given.stop(Message(.assistant, "given")).message.text == "given")
+            #expect(
+                try await history.entries(of: chat.id).map(\.state) == [.complete, .stopped, second.state, .truncated])
+            #expect(try await history.entries(of: chat.id)[1...] == [first, second, history.entries(of: chat.id)[3]])
+        }
+    }
+
+    @Test("a draft ends in a cancelled task too, ends once, and takes nothing after that")
+    func cancelled() async throws {
+        try await withHistory { history in
+            let chat = try await history.talk("Hello")
+            let draft = history.begin(in: chat.id, after: chat.head)
+            draft.append([.text("Some")])
+            let task = Task {
+                while !Task.isCancelled { await Task.yield() }
+                return try await draft.stop()
+            }
+            task.cancel()
+            let entry = try await task.value
+            #expect(entry.message.text == "Some" && entry.state == .stopped)
+            draft.append([.text("more")])
+            #expect(try await draft.finish(answer("Other", usage: Usage(inputTokens: 5))) == entry)
+            #expect(try await history.conversation(chat.id).usage == Usage())
+            #expect(try await history.texts(chat.id) == ["Hello", "Some"])
+        }
+    }
+
+    @Test("a draft in a conversation that others wrote to becomes a branch")
+    func branch() async throws {
+        try await withHistory { history in
+            let chat = try await history.talk("Hello")
+            let (one, two) = (
+                history.begin(in: chat.id, after: chat.head), history.begin(in: chat.id, after: chat.head)
+            )
+            one.append([.text("a")])
+            two.append([.text("b")])
+            let ended = [try await one.stop(), try await two.stop()]
+            #expect(Set(ended.map(\.isBranch)) == [true, false])
+            let winner = try #require(ended.first { !$0.isBranch })
+            #expect(try await history.texts(chat.id) == ["Hello", winner.message.text])
+        }
+    }
+
+    @Test("a large result that streams is kept apart, and goes with an answer that is without it")
+    func blobs() async throws {
+        let clock = TestClock()
+        try await withHistory(clock: clock) { history in
+            let chat = try await history.talk("Hello")
+            let draft = history.begin(in: chat.id, after: chat.head)
+            let result = ToolResult(call: "1", content: String(repeating: "x", count: 50_000))
+            draft.append([.result(result)])
+            await clock.waitForSleepers()
+            #expect(try await history.entries(of: chat.id)[1].message.parts == [.result(result)])
+            #expect(try await history.count("message_blobs") == 1)
+            try await draft.finish(answer("Done"))
+            #expect(try await history.count("message_blobs") == 0)
+            #expect(try await history.texts(chat.id) == ["Hello", "Done"])
+        }
+    }
+
+    @Test("200,000 pieces are no more work than their text")
+    func many() async throws {
+        try await withHistory { history in
+            let chat = try await history.talk("Hello")
+            let draft = history.begin(in: chat.id, after: chat.head)
+            for _ in 0..<200_000 { draft.append([.text("0123456789")]) }
+            let entry = try await draft.stop()
+            #expect(entry.message.text.utf8.count == 2_000_000)
+        }
+    }
+
+    @Test("when the disk is full the answer goes on, and the end says so once")
+    func full() async throws {
+        try await withFolder { folder in
+            await #expect(processExitsWith: .success) { [folder = folder as String] in
+                signal(SIGXFSZ, SIG_IGN)
+                let clock = TestClock()
+                let days = Days()
+                let history = History("\(folder)/chat.db", clock: clock, now: { days.next })
+                let chat = try await history.talk("Hello")
+                let draft = history.begin(in: chat.id, after: chat.head)
+                draft.append([.text("stored ")])
+                await clock.waitForSleepers()
+                try limitFiles(1)
+                for _ in 0..<3 {
+                    draft.append([.text(String(repeating: "unsaved ", count: 100))])
+                    clock.advance(by: .milliseconds(150))
+                    await clock.waitForSleepers()
+                }
+                let whole = answer("stored " + String(repeating: "unsaved ", count: 300))
+                let error = try await failure { try await draft.finish(whole) }
+                #expect(error.kind == .notSaved && (error.cause as? StorageError)?.kind == .full)
+                #expect(error.message.contains("there is no space left for"))
+                #expect(try await history.texts(chat.id) == ["Hello", "stored "])
+                try limitFiles(.max)
+                #expect(try await draft.finish(whole).message == whole.message, "it can be tried again")
+                #expect(try await history.texts(chat.id) == ["Hello", whole.message.text])
+                #expect(try await history.database.check() == [])
+                await history.close()
+            }
+        }
+    }
+
+    @Test("space that comes back while it streams makes everything good")
+    func fullForAWhile() async throws {
+        try await withFolder { folder in
+            await #expect(processExitsWith: .success) { [folder = folder as String] in
+                signal(SIGXFSZ, SIG_IGN)
+                let clock = TestClock()
+                let days = Days()
+                let history = History("\(folder)/chat.db", clock: clock, now: { days.next })
+                let chat = try await history.talk("Hello")
+                try limitFiles(1)
+                let draft = history.begin(in: chat.id, after: chat.head)
+                draft.append([.text("one ")])
+                await clock.waitForSleepers()
+                draft.append([.text("two ")])
+                try limitFiles(.max)
+                clock.advance(by: .milliseconds(150))
+                await clock.waitForSleepers()
+                #expect(try await history.texts(chat.id) == ["Hello", "one two "])
+                #expect(try await draft.stop().message.text == "one two ")
+                await history.close()
+            }
+        }
+    }
+}
+
+/// How large a file may become by what this process writes.
+private func limitFiles(_ size: rlim_t) throws {
+    var limit = rlimit(rlim_cur: size, rlim_max: rlim_t.max)
+    try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+}

@@ -1,0 +1,179 @@
+import Capabilities
+import ChatHistory
+import FileKit
+import Glibc
+import LoopKit
+import StorageKit
+import Testing
+
+@Suite("Several processes, and processes that die", .timeLimit(.minutes(5)))
+struct ProcessTests {
+    @Test("a process that is killed while it streams loses no more than 250 milliseconds", arguments: 0..<4)
+    func killed(round: Int) async throws {
+        try await withFolder { folder in
+            await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder as String, round = round as Int] in
+                let days = Days()
+                let history = History("\(folder)/chat.db", now: { days.next })
+                let chat = try await history.talk("Hello")
+                let draft = history.begin(in: chat.id, after: chat.head, model: "m")
+                let log = try Log("\(folder)/log")
+                let end = ContinuousClock.now + .milliseconds(900 + round * 70)
+                while ContinuousClock.now < end {
+                    // Noted when the draft has it; the number is in microseconds.
+                    let word = "\(Log.time) "
+                    draft.append([.text(word)])
+                    try log.write(word)
+                    try await Task.sleep(for: .milliseconds(2))
+                }
+                kill(getpid(), SIGKILL)
+            }
+            let shown = try #require(try Log.words("\(folder)/log").last)
+            let days = Days()
+            let history = History("\(folder)/chat.db", now: { days.next })
+            let chat = try #require(try await history.list().items.first)
+            let entry = try #require(try await history.entries(of: chat.id).last)
+            #expect(entry.state == .interrupted && entry.model == "m")
+            let words = entry.message.text.split(separator: " ").map(String.init)
+            #expect(words == Array(try Log.words("\(folder)/log").prefix(words.count)), "the beginning, without a gap")
+            let lost = try #require(Int(shown)) - (try #require(words.last.flatMap { Int($0) }))
+            #expect(lost <= 250_000, "\(lost) microseconds")
+            // The next who writes gives it its last form, in which its words are found.
+            let draft = history.begin(in: chat.id, after: entry.id)
+            draft.append([.text("More")])
+            try await draft.stop()
+            #expect(try await history.entries(of: chat.id)[1] == entry)
+            #expect(try await history.found(words[0]).count == 1)
+            #expect(try await history.count("pieces") == 0)
+            #expect(try await history.database.check() == [])
+            await history.close()
+        }
+    }
+
+    @Test("while its process lives an answer is shown as streaming, by others too")
+    func alive() async throws {
+        try await withFolder { folder in
+            let days = Days()
+            let history = History("\(folder)/chat.db", now: { days.next })
+            let chat = try await history.talk("Hello")
+            let draft = history.begin(in: chat.id, after: chat.head)
+            draft.append([.text("Some")])
+            while try await history.entries(of: chat.id).count < 2 { await Task.yield() }
+            await #expect(processExitsWith: .success) { [folder = folder as String] in
+                let days = Days()
+                let history = History("\(folder)/chat.db", now: { days.next })
+                let chat = try #require(try await history.list().items.first)
+                let own = history.begin(in: chat.id, after: chat.head)
+                try await own.stop(Message(.assistant, "from the other"))
+                #expect(try await history.entries(of: chat.id)[1].state == .streaming)
+                await history.close()
+            }
+            try await draft.stop()
+            #expect(try await history.entries(of: chat.id).map(\.state) == [.complete, .stopped, .stopped])
+            await history.close()
+        }
+    }
+
+    @Test("a number that another process was given since does not keep an answer streaming")
+    func reused() async throws {
+        try await withFolder { folder in
+            let days = Days()
+            let history = History("\(folder)/chat.db", now: { days.next })
+            let chat = try await history.talk("Hello")
+            let draft = history.begin(in: chat.id, after: chat.head)
+            draft.append([.text("Some")])
+            while try await history.entries(of: chat.id).count < 2 { await Task.yield() }
+            let lease = try await history.database.read { connection in
+                try connection.first("SELECT lease FROM messages WHERE lease IS NOT NULL") { row in try row[0] as String
+                }
+            }
+            let fields = try #require(lease).split(separator: "/")
+            #expect(fields.count == 3 && fields[1] == "\(getpid())")
+            for forged in ["\(fields[0])/\(fields[1])/1", "other-boot/\(fields[1])/\(fields[2])", "nonsense", ""] {
+                try await history.database.write { connection in
+                    _ = try connection.run("UPDATE messages SET lease = ? WHERE lease IS NOT NULL", forged)
+                }
+                #expect(try await history.entries(of: chat.id)[1].state == .interrupted, "\(forged)")
+            }
+            // Even if somebody took it for dead, the living one has the last word.
+            let other = history.begin(in: chat.id, after: chat.head)
+            try await other.stop()
+            #expect(try await history.found("some") == ["Some"])
+            try await draft.finish(answer("Some more"))
+            #expect(try await history.found("some") == ["Some more"])
+            #expect(try await history.database.check() == [])
+            await history.close()
+        }
+    }
+
+    @Test("two processes that write one conversation lose nothing; what clashes becomes a branch")
+    func together() async throws {
+        try await withFolder { folder in
+            let days = Days()
+            let history = History("\(folder)/chat.db", now: { days.next })
+            let chat = try await history.talk("Hello")
+            await withTaskGroup(of: Void.self) { group in
+                for writer in 0..<2 {
+                    group.addTask {
+                        await #expect(processExitsWith: .success) {
+                            [folder = folder as String, id = chat.id.rawValue as String, writer = writer as Int] in
+                            let days = Days()
+                            let history = History("\(folder)/chat.db", now: { days.next })
+                            let id = ConversationID(rawValue: id)
+                            for number in 0..<60 {
+                                let seen = try await history.conversation(id).head
+                                if number.isMultiple(of: 2) {
+                                    let draft = history.begin(in: id, after: seen)
+                                    draft.append([.text("w\(writer)x\(number)")])
+                                    try await draft.stop()
+                                } else {
+                                    try await history.append(
+                                        Message(.user, "w\(writer)x\(number)"), to: id, after: seen)
+                                }
+                            }
+                            await history.close()
+                        }
+                    }
+                }
+            }
+            var texts: Set<String> = []
+            for branch in try await history.branches(of: chat.id) {
+                let path = try await history.texts(chat.id, upTo: branch.tip)
+                #expect(path.first == "Hello" && path.count == branch.messages)
+                texts.formUnion(path)
+            }
+            let wanted = (0..<2).flatMap { writer in (0..<60).map { "w\(writer)x\($0)" } }
+            #expect(texts == Set(wanted + ["Hello"]))
+            #expect(try await history.count("messages") == 121)
+            #expect(try await history.database.check() == [])
+            await history.close()
+        }
+    }
+}
+
+/// What a process that is killed has shown, written by one call for each word.
+private struct Log: ~Copyable {
+    private let descriptor: Int32
+
+    init(_ path: String) throws {
+        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        try #require(descriptor >= 0)
+    }
+
+    deinit { close(descriptor) }
+
+    func write(_ word: String) throws {
+        let bytes = Array(word.utf8)
+        try #require(unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
+    }
+
+    /// Microseconds of the day's clock.
+    static var time: Int {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return time.tv_sec * 1_000_000 + time.tv_nsec / 1000
+    }
+
+    static func words(_ path: String) throws -> [String] {
+        String(decoding: try Files.read(path, limit: 1 << 24), as: UTF8.self).split(separator: " ").map(String.init)
+    }
+}

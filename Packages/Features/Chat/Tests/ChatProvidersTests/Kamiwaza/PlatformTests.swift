@@ -1,0 +1,150 @@
+import Capabilities
+import ChatProviders
+import HTTPClient
+import HTTPCore
+import HTTPTesting
+import JSON
+import KamiwazaKit
+import KamiwazaTesting
+import Synchronization
+import Testing
+
+@Suite("A Kamiwaza platform", .timeLimit(.minutes(1)))
+struct PlatformTests {
+    /// What a scripted platform has deployed, which a test changes.
+    final class Board: Sendable {
+        private let list: Mutex<[JSON]>
+
+        init(_ list: [JSON]) {
+            self.list = Mutex(list)
+        }
+
+        func set(_ new: [JSON]) { list.withLock { $0 = new } }
+
+        /// Plays the platform: its API, and what runs behind it.
+        @Sendable func play(_ connection: ScriptedConnection) throws {
+            let request = try connection.receiveRequest()
+            let json: (Int, String) throws -> Void = { status, body in
+                try connection.answer(status, ["Content-Type": "application/json", "Connection": "close"], body)
+            }
+            let all = list.withLock { $0 }
+            switch request.target {
+            case "/api/auth/health": try json(200, "{}")
+            case "/api/serving/deployments": try json(200, JSON.array(all).text())
+            case let path where path.hasSuffix("/chat/completions"):
+                let isThere = all.contains { path.contains("/\($0["id"]?.string ?? "-")/") }
+                guard isThere else { return try json(404, #"{"detail":"Not Found"}"#) }
+                try connection.begin()
+                try connection.send(Stream.hello)
+            default: try json(404, #"{"detail":"Not Found"}"#)
+            }
+        }
+    }
+
+    @Test("is asked at the place of the deployment, with the model's name and the same key", arguments: ["", "/api"])
+    func asks(path: String) async throws {
+        let board = Board([DeploymentTests.json("d1", model: "llama")])
+        try await Fixture.run(as: "kamiwaza", path: path, board.play) { fixture in
+            let choice = try await fixture.directory.choice(of: "kamiwaza")
+            #expect(choice.model == "llama")
+            var request = ChatRequest.hello
+            request.model = choice.model
+            let text = try await fixture.heard.ask(choice.provider, request).message.text
+            #expect(text == "Hello")
+            let last = try #require(fixture.server.record.requests.last)
+            #expect(last.target == "/runtime/models/d1/v1/chat/completions")
+            #expect(last.json["model"] == "llama")
+            #expect(last.headers["Authorization"] == "Bearer \(Fixture.key)")
+        }
+    }
+
+    @Test("without a model says so, and what to do")
+    func nothing() async throws {
+        try await Fixture.run(as: "kamiwaza", path: "/api", Board([]).play) { fixture in
+            let error = await #expect(throws: ChatError.self) { try await fixture.directory.choice(of: "kamiwaza") }
+            #expect(error?.kind == .noModel)
+            #expect(error?.message.contains("deploy one there") == true)
+        }
+    }
+
+    @Test("whose model goes in the midst of a chat says so, and names the others")
+    func gone() async throws {
+        let board = Board([DeploymentTests.json("d1", model: "llama"), DeploymentTests.json("d2", model: "qwen")])
+        try await Fixture.run(as: "kamiwaza", path: "/api", board.play) { fixture in
+            let provider = try await fixture.provider()
+            let request = ChatRequest(model: "llama", messages: [Message(.user, "Hello")])
+            _ = try await fixture.heard.ask(provider, request)
+            board.set([DeploymentTests.json("d2", model: "qwen")])
+            let error = await #expect(throws: ChatError.self) { try await fixture.heard.ask(provider, request) }
+            #expect(error?.kind == .modelGone)
+            #expect(error?.message.contains("pick another, such as 'qwen'") == true)
+        }
+    }
+
+    @Test("whose model has moved is asked at the new place")
+    func moved() async throws {
+        let board = Board([DeploymentTests.json("d1", model: "llama")])
+        try await Fixture.run(as: "kamiwaza", path: "/api", board.play) { fixture in
+            let provider = try await fixture.provider()
+            let request = ChatRequest(model: "llama", messages: [Message(.user, "Hello")])
+            _ = try await fixture.heard.ask(provider, request)
+            board.set([DeploymentTests.json("d9", model: "llama")])
+            let text = try await fixture.heard.ask(provider, request).message.text
+            #expect(text == "Hello")
+            #expect(fixture.server.record.requests.last?.target == "/runtime/models/d9/v1/chat/completions")
+        }
+    }
+
+    @Test("sends no key to another port that others on the way could read")
+    func otherPort() async throws {
+        try await ScriptedServer.run {
+            try $0.stream(Stream.hello)
+        } during: { engine in
+            let board = Board([DeploymentTests.json("d1", model: "llama", ["lb_port": .int(engine.port)])])
+            try await Fixture.run(as: "kamiwaza", path: "/api", board.play) { fixture in
+                let provider = try await fixture.provider()
+                let error = await #expect(throws: ChatError.self) {
+                    try await fixture.heard.ask(provider, ChatRequest(model: "llama", messages: []))
+                }
+                #expect(error?.kind == .forbidden)
+                #expect(engine.record.connections.isEmpty)
+            }
+            // Without a key there is nothing to keep from anybody.
+            try await Fixture.run(as: "kamiwaza", path: "/api", key: nil, board.play) { fixture in
+                let provider = try await fixture.provider()
+                let answer = try await fixture.heard.ask(provider, ChatRequest(model: "llama", messages: []))
+                #expect(answer.message.text == "Hello")
+            }
+        }
+    }
+
+    @Test("as the vendor's description has it gives its deployments to who is signed in")
+    func realShape() async throws {
+        var platform = KamiwazaSetup()
+        platform.deployments = [
+            DeploymentTests.json("new", model: "qwen", at: "2026-02-01T00:00:00"),
+            DeploymentTests.json("old", model: "llama", at: "2026-01-01T00:00:00"),
+            DeploymentTests.json("off", model: "phi", ["status": "STOPPED"]),
+        ]
+        try await KamiwazaServer.run(platform) { server in
+            let client = HTTPClient()
+            let api = KamiwazaAPI(try HTTPURL(server.api), client: client)
+            let tokens = try await api.signIn(user: "ada", password: Secret("correct horse"))
+            let token = tokens.accessToken.withText { $0 }
+            for (last, expected) in [(nil, ["llama", "qwen"]), ("qwen", ["qwen", "llama"])] {
+                var setup = ProviderSetup(environment: ["KAMIWAZA_BASE_URL": server.origin, "KAMIWAZA_API_KEY": token])
+                setup.lastModel = { _ in last }
+                let models = try await ProviderDirectory(setup).provider(named: "kamiwaza").models()
+                #expect(models.map(\.id) == expected)
+                await setup.client.close()
+            }
+            let setup = ProviderSetup(environment: ["KAMIWAZA_BASE_URL": server.origin])
+            let error = await #expect(throws: ChatError.self) {
+                try await ProviderDirectory(setup).provider(named: "kamiwaza").models()
+            }
+            #expect(error?.kind == .keyRefused)
+            await setup.client.close()
+            await client.close()
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import Capabilities
+import ChatProviders
+import CoreTesting
+import HTTPClient
+import HTTPCore
+import HTTPTesting
+import JSON
+import Testing
+
+@Suite("A gateway", .timeLimit(.minutes(1)))
+struct GatewayTests {
+    private static let ids = "X-Session-ID: s-1\r\nX-Project-ID: p-1\r\n"
+
+    @Test("names its session in its headers, and gets it back with the next question")
+    func session() async throws {
+        try await Fixture.run(as: "gateway", path: "") {
+            try $0.stream(Stream.hello, headers: Self.ids)
+        } _: { fixture in
+            let provider = try await fixture.provider()
+            let first = try await fixture.heard.ask(provider)
+            #expect(first.start.session == "s-1")
+            #expect(fixture.heard.start?.session == "s-1")
+            #expect(fixture.heard.start?.project == "p-1")
+            var request = ChatRequest.hello
+            request.extras = ["session_id": "s-1", "project_id": "p-1"]
+            _ = try await fixture.heard.ask(provider, request)
+            let requests = fixture.server.record.requests
+            #expect(requests.map { $0.json["session_id"] } == [nil, "s-1"])
+            #expect(requests.first?.target == "/v1/chat/completions")
+        }
+    }
+
+    @Test("may name its session in the body, or not at all")
+    func sessionElsewhere() async throws {
+        let body =
+            #"{"session_id":"s-2","object":"chat.completion","model":"m","choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#
+        try await Fixture.run(as: "gateway") { connection in
+            if connection.number == 0 { try connection.reply(body) } else { try connection.stream(Stream.hello) }
+        } _: { fixture in
+            let provider = try await fixture.provider()
+            let session = try await fixture.heard.ask(provider).start.session
+            #expect(session == "s-2")
+            var request = ChatRequest.hello
+            request.extras = ["session_id": "s-2"]
+            let again = try await fixture.heard.ask(provider, request).start.session
+            #expect(again == "s-2")
+        }
+    }
+
+    @Test("in the rich dialect tells of tools that it has run, which are never to be run again")
+    func rich() async throws {
+        let frames =
+            Stream.first + Stream.text("Looking.")
+            + #"data: {"object":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}"# + "\n\n"
+            + #"data: {"object":"tool_result","tool_id":"t1","name":"Bash","is_error":false,"duration_ms":12,"exit_code":0,"content":"a b"}"#
+            + "\n\n" + Stream.end
+        try await Fixture.run(as: "gateway") {
+            try $0.stream(frames)
+        } _: { fixture in
+            let answer = try await fixture.heard.ask(fixture.provider())
+            #expect(answer.message.calls.map(\.name) == ["Bash"])
+            #expect(answer.message.calls.map(\.isDone) == [true])
+            #expect(
+                fixture.heard.events.contains {
+                    if case .result(let result) = $0 { result.content == "a b" } else { false }
+                })
+        }
+    }
+
+    @Test("is told to end the session of a person who stops")
+    func stop() async throws {
+        try await Fixture.run(as: "gateway") { connection in
+            let request = try connection.receiveRequest()
+            if request.method == "DELETE" { return try connection.answer(200, ["Connection": "close"], "{}") }
+            try connection.begin(headers: Self.ids)
+            try connection.send(Stream.first + Stream.text("Hel"))
+            try connection.stall()
+        } _: { fixture in
+            let provider = try await fixture.provider()
+            let (begun, signal) = AsyncStream.makeStream(of: Void.self)
+            let task = Task {
+                try await provider.answer(.hello) { events in
+                    if events.contains(.text("Hel")) { signal.yield() }
+                }
+            }
+            var iterator = begun.makeAsyncIterator()
+            _ = await iterator.next()
+            let start = ContinuousClock.now
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(ContinuousClock.now - start < .milliseconds(200))
+            await fixture.directory.close()
+            let last = try #require(fixture.server.record.requests.last)
+            #expect(last.method == "DELETE")
+            #expect(last.target == "/v1/chat/completions/s-1")
+            #expect(last.headers["Authorization"] == "Bearer \(Fixture.key)")
+        }
+    }
+
+    @Test("that is never told of an answer which ended by itself")
+    func noStop() async throws {
+        try await Fixture.run(as: "gateway") {
+            try $0.stream(Stream.hello, headers: Self.ids)
+        } _: { fixture in
+            _ = try await fixture.heard.ask(fixture.provider())
+            await fixture.directory.close()
+            #expect(fixture.server.record.requests.map(\.method) == ["POST"])
+        }
+    }
+
+    @Test("that is not at work for a person is not told to stop when they lose patience")
+    func stopWhileWaiting() async throws {
+        let clock = TestClock()
+        try await Fixture.run(as: "gateway") { setup in
+            setup.clock = clock
+        } _: {
+            try $0.reply(429, Stream.error("Rate limit exceeded"))
+        } _: { fixture in
+            let provider = try await fixture.provider()
+            var request = ChatRequest.hello
+            request.extras = ["session_id": "s-1"]
+            let task = Task { [request] in try await fixture.heard.ask(provider, request) }
+            await clock.waitForSleeper(in: task)
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            await fixture.directory.close()
+            #expect(fixture.server.record.requests.map(\.method) == ["POST"])
+        }
+    }
+
+    @Test("whose session names could change a path is not told of them")
+    func hostileSession() async throws {
+        try await Fixture.run(as: "gateway") { connection in
+            try connection.stream(Stream.first + Stream.text("Hel"), headers: "X-Session-ID: ../projects/p-1\r\n")
+            try connection.stall()
+        } _: { fixture in
+            struct Enough: Error {}
+            let provider = try await fixture.provider()
+            await #expect(throws: Enough.self) {
+                try await provider.answer(.hello) { events in if events.contains(.text("Hel")) { throw Enough() } }
+            }
+            await fixture.directory.close()
+            #expect(fixture.server.record.requests.count == 1)
+        }
+    }
+
+    @Test("that has ended the session gets a new one, and the person is told")
+    func lostSession() async throws {
+        try await Fixture.run(as: "gateway") { connection in
+            guard connection.number > 0 else {
+                return try connection.reply(404, Stream.error("Session s-0 not found", code: "\"session_not_found\""))
+            }
+            try connection.stream(Stream.hello, headers: Self.ids)
+        } _: { fixture in
+            var request = ChatRequest.hello
+            request.extras = ["session_id": "s-0", "project_id": "p-1"]
+            let answer = try await fixture.heard.ask(fixture.provider(), request)
+            #expect(answer.start.session == "s-1")
+            #expect(fixture.server.record.requests.map { $0.json["session_id"] } == ["s-0", nil])
+            #expect(fixture.server.record.requests.last?.json["project_id"] == "p-1")
+            #expect(fixture.heard.notices == ["the server has ended the session; a new one is begun"])
+        }
+    }
+
+    @Test("that limits requests without saying for how long is left alone for a minute")
+    func minute() async throws {
+        try await Fixture.run(as: "gateway") { connection in
+            guard connection.number > 0 else { return try connection.reply(429, Stream.error("Rate limit exceeded")) }
+            try connection.stream(Stream.hello)
+        } _: { fixture in
+            try await fixture.expectHello()
+            #expect(fixture.clock.slept == [.seconds(60)])
+        }
+    }
+
+    @Test("lists its models with what they can do, or without where it cannot")
+    func models() async throws {
+        for hasCapabilities in [true, false] {
+            try await Fixture.run(as: "gateway") { connection in
+                let request = try connection.receiveRequest()
+                let isBetter = request.target == "/v1/models/capabilities"
+                guard !isBetter || hasCapabilities else {
+                    return try connection.answer(
+                        404, ["Connection": "close"], Stream.error("no", code: "\"model_not_found\""))
+                }
+                let entry = isBetter ? #"{"id":"m","max_tokens":200000,"supports_tools":true}"# : #"{"id":"m"}"#
+                try connection.answer(200, ["Connection": "close"], "{\"data\":[\(entry)]}")
+            } _: { fixture in
+                let models = try await fixture.provider().models()
+                #expect(models.map(\.id) == ["m"])
+                #expect((models.first?.contextTokens != nil) == hasCapabilities)
+            }
+        }
+    }
+
+    @Test("gets no key that was made for another address")
+    func otherAddress() async throws {
+        try await ScriptedServer.run {
+            try $0.stream(Stream.hello)
+        } during: { server in
+            var setup = ProviderSetup(environment: [
+                "LAB_API_KEY": Fixture.key, "LAB_BASE_URL": "http://127.0.0.1:1/", "GATEWAY_API_KEY": Fixture.key,
+            ])
+            setup.servers = [ChatServer(name: "lab", address: "http://127.0.0.1:\(server.port)", kind: .gateway)]
+            let provider = try await ProviderDirectory(setup).provider(named: "lab")
+            _ = try await Heard().ask(provider)
+            #expect(server.record.requests.first?.headers["Authorization"] == nil)
+            await setup.client.close()
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Capabilities
+import HTTPTesting
+import JSON
+import Testing
+
+@testable import Chat
+
+@Suite("Somebody who talks on a terminal", .timeLimit(.minutes(1)))
+struct ConsoleTests {
+    @Test("says one thing after the other in one conversation")
+    func talk() async throws {
+        try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
+            desk.person = Person(types: "one", "", "two", "/quit")
+            let done = try await desk.run("chat.send")
+            #expect(done.notices.hasPrefix("OpenAI, "))
+            #expect(done["result"] == "B")
+            #expect(desk.asked[1].said.dropFirst() == ["user: one", "assistant: A", "user: two"])
+            #expect(try await desk.run("chat.list").json.array?.count == 1)
+        }
+    }
+
+    @Test("who ends the input at once has said nothing")
+    func nothing() async throws {
+        try await Desk.run(answers: Answers.say("A")) { desk in
+            desk.person = Person()
+            let done = try await desk.run("chat.send")
+            #expect(done.exit == .done && done["result"] == nil)
+            #expect(desk.asked.isEmpty)
+        }
+    }
+
+    @Test("is shown every command, and helped with a wrong one")
+    func help() async throws {
+        try await Desk.run(answers: Answers.say("A")) { desk in
+            desk.person = Person(types: "/help", "/modle", "/system", "/attach", "/save", "/quit")
+            let done = try await desk.run("chat.send")
+            for name in ConsoleCommand.names where name != "/help" && name != "/stop" {
+                #expect(done.notices.contains(name), "\(name)")
+            }
+            #expect(done.notices.contains("there is no command /modle") && done.notices.contains("did you mean"))
+            #expect(done.notices.contains("/system needs an instruction"))
+            #expect(done.notices.contains("/attach needs a file"))
+            #expect(done.notices.contains("nothing is kept yet"))
+            #expect(desk.asked.isEmpty)
+        }
+    }
+
+    @Test("begins another conversation, and comes back to the first")
+    func newAndResume() async throws {
+        try await Desk.run(answers: Answers.say("A"), Answers.say("B"), Answers.say("C")) { desk in
+            let first = try await desk.say("alpha")["session_id"]?.string ?? ""
+            desk.person = Person(types: "beta", "/save", "/resume \(first)", "gamma", "/resume nowhere", "/quit")
+            let done = try await desk.run("chat.send")
+            #expect(desk.asked[1].said.dropFirst() == ["user: beta"])
+            #expect(desk.asked[2].said.dropFirst() == ["user: alpha", "assistant: A", "user: gamma"])
+            #expect(done.notices.contains("it is kept as ") && done.notices.contains("goes on with alpha"))
+            #expect(done.notices.contains("no conversation begins with 'nowhere'"))
+        }
+    }
+
+    @Test("begins with nothing after /new")
+    func new() async throws {
+        try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
+            desk.person = Person(types: "one", "/new", "two")
+            try await desk.run("chat.send")
+            #expect(desk.asked[1].said.dropFirst() == ["user: two"])
+            #expect(try await desk.run("chat.list").json.array?.count == 2)
+        }
+    }
+
+    @Test("lets another model answer, and stays with the old one when the new one is not known")
+    func model() async throws {
+        try await Desk.run(answers: Answers.say("A"), Answers.say("B"), Answers.say("C")) { desk in
+            desk.person = Person(
+                types: "one", "/model openai/second", "two", "/model nobody/has/this", "/model", "three")
+            let done = try await desk.run("chat.send", ["model": "openai/first"])
+            #expect(desk.asked.map { $0.json["model"] } == ["first", "second", "second"])
+            #expect(desk.asked[2].said.count == 6)
+            #expect(done.heard.notices.contains("second"))
+        }
+    }
+
+    @Test("stays in the session that a gateway has given")
+    func session() async throws {
+        try await Desk.run { connection in
+            guard try connection.receiveRequest().method == "POST" else {
+                return try connection.respond(#"{"object":"list","data":[]}"#)
+            }
+            try connection.begin(headers: "X-Session-ID: s-42\r\nX-Project-ID: p-7\r\n")
+            try connection.send(Answers.say("Yes"))
+        } _: { desk in
+            desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
+            desk.environment["GATEWAY_API_KEY"] = "key"
+            desk.person = Person(types: "one", "two", "/new", "three")
+            try await desk.run("chat.send", ["model": "gateway/agent"])
+            #expect(desk.asked.map { $0.json["session_id"]?.string } == [nil, "s-42", nil])
+            // The gateway forgets, so it is told what was said.
+            #expect(desk.asked[1].last.contains("one") && desk.asked[1].last.hasSuffix("two"))
+            #expect(!desk.asked[2].last.contains("one"))
+        }
+    }
+
+    @Test("lets the model use tools, and forbids it again")
+    func tools() async throws {
+        try await Desk.run(answers: Answers.say("A"), Answers.say("B"), Answers.say("C")) { desk in
+            desk.person = Person(types: "one", "/tools", "two", "/tools", "three")
+            let done = try await desk.run("chat.send")
+            #expect(desk.asked.map { $0.tools.contains("saw") } == [false, true, false])
+            #expect(done.notices.contains("the model may use tools") && done.notices.contains("no tools"))
+        }
+    }
+
+    @Test("begins with another instruction, and sends a file along once")
+    func systemAndFile() async throws {
+        try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
+            let name = try desk.write(Array("secret plan".utf8), to: "plan.txt")
+            desk.person = Person(types: "/system Rhyme.", "/attach \(name)", "/attach gone.txt", "one", "two")
+            let done = try await desk.run("chat.send")
+            #expect(desk.asked[0].said[0] == "system: Rhyme.")
+            #expect(desk.asked[0].last.contains("secret plan"))
+            #expect(desk.asked[1].last == "user: two")
+            #expect(done.notices.contains("plan.txt goes with your next message"))
+            #expect(done.notices.contains("gone.txt"))
+        }
+    }
+
+    @Test("goes on after an answer that failed, and says the last thing again in its place", arguments: [false, true])
+    func retry(isUnsaved: Bool) async throws {
+        let next = Counter()
+        try await Desk.run { connection in
+            next.next() == 0
+                ? try connection.reply(Answers.error("not today"), status: 400)
+                : try connection.stream(Answers.say("Yes"))
+        } _: { desk in
+            let name = try desk.write(Array("the plan".utf8), to: "plan.txt")
+            desk.person = Person(types: "/retry", "/attach \(name)", "please", "/retry", "/retry", "/save")
+            let done = try await desk.run("chat.send", ["no-save": .bool(isUnsaved)])
+            #expect(done.notices.contains("nothing was said yet") && done.notices.contains("not today"))
+            #expect(done["result"] == "Yes")
+            #expect(desk.asked.count == 3)
+            for request in desk.asked {
+                #expect(request.said.dropFirst().count == 1, "\(request.said)")
+                #expect(request.last.hasPrefix("user: please") && request.last.contains("the plan"))
+            }
+            if isUnsaved {
+                #expect(try await desk.run("chat.list").json == [])
+            } else {
+                let stored = try await desk.stored()
+                #expect(stored.count == 2 && stored[1] == "assistant: Yes", "\(stored)")
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Capabilities
+import FileKit
+import JSON
+import Testing
+
+@Suite("What was said", .timeLimit(.minutes(1)))
+struct HistoryActionTests {
+    /// A desk with one conversation of two turns, and its id.
+    private func withTalk(_ body: (inout Desk, JSON) async throws -> Void) async throws {
+        try await Desk.run(answers: Answers.say("Swallows."), Answers.say("In spring."), Answers.say("Yes.")) { desk in
+            try await desk.say("Which birds are these?")
+            let done = try await desk.say("When do they come?", ["continue": true])
+            try await body(&desk, try #require(done["session_id"]))
+        }
+    }
+
+    private let whole = [
+        "user: Which birds are these?", "assistant: Swallows.", "user: When do they come?", "assistant: In spring.",
+    ]
+
+    @Test("is listed, shown and found by its words")
+    func found() async throws {
+        try await withTalk { desk, id in
+            let list = try await desk.run("chat.list").json.array ?? []
+            #expect(list.count == 1 && list[0]["id"] == id && list[0]["title"] == "Which birds are these?")
+            #expect(list[0]["messages"] == 4 && list[0]["usage"]?["input_tokens"] == 18)
+            #expect(try await desk.run("chat.list", ["provider": "anthropic"]).json == [])
+            #expect(try await desk.stored(id.string ?? "") == whole)
+            let hits = try await desk.run("chat.search", ["words": ["spring"]]).json.array ?? []
+            #expect(hits.count == 1 && hits[0]["conversation"] == id && hits[0]["role"] == "assistant")
+            #expect(try await desk.run("chat.search", ["words": ["winter"]]).json == [])
+        }
+    }
+
+    @Test("can have another title")
+    func rename() async throws {
+        try await withTalk { desk, id in
+            let renamed = try await desk.run("chat.rename", ["conversation": id, "title": ["Birds", "again"]])
+            #expect(renamed["title"] == "Birds again")
+            #expect(try await desk.run("chat.list").json.array?.first?["title"] == "Birds again")
+        }
+    }
+
+    @Test("can be gone on with from an earlier message, and the first way stays")
+    func fork() async throws {
+        try await withTalk { desk, id in
+            let messages = try await desk.run("chat.show", ["conversation": id])["messages"]?.array ?? []
+            let fork = try await desk.run("chat.fork", ["conversation": id, "at": try #require(messages[1]["id"])])
+            let other = try #require(fork["id"])
+            #expect(other != id)
+            try await desk.say("Really?", ["conversation": other])
+            let stored = try await desk.stored(other.string ?? "")
+            #expect(stored == whole.prefix(2) + ["user: Really?", "assistant: Yes."])
+            #expect(try await desk.stored(id.string ?? "") == whole)
+        }
+    }
+
+    @Test("is deleted, and can be had back")
+    func deleteAndRestore() async throws {
+        try await withTalk { desk, id in
+            try await desk.run("chat.delete", ["conversation": id])
+            #expect(try await desk.run("chat.list").json == [])
+            let exit = try await desk.attempt("chat.show", ["conversation": id]).exit
+            #expect(exit == .usage)
+            #expect(try await desk.run("chat.search", ["words": ["spring"]]).json == [])
+            #expect(try await desk.run("chat.list", ["deleted": true]).json.array?.count == 1)
+            try await desk.run("chat.restore", ["conversation": id])
+            #expect(try await desk.stored(id.string ?? "") == whole)
+        }
+    }
+
+    @Test("goes out and comes in again in every form", arguments: ["markdown", "json", "openai", "anthropic"])
+    func exchange(form: String) async throws {
+        try await withTalk { desk, id in
+            let text = try #require(
+                try await desk.run("chat.export", ["conversation": id, "as": .string(form)]).json.string)
+            #expect(text.contains("Swallows."))
+            let name = try desk.write(Array(text.utf8), to: "talk")
+            let added = try await desk.run("chat.import", ["file": .string(name)])
+            let copy = try #require(added["id"]?.string)
+            #expect(copy != id.string)
+            #expect(try await desk.stored(copy) == whole)
+        }
+    }
+
+    @Test("is not taken from a document that is none")
+    func badImport() async throws {
+        try await withTalk { desk, _ in
+            let name = try desk.write(Array(#"{"messages": 7}"#.utf8), to: "talk")
+            #expect(try await desk.attempt("chat.import", ["file": .string(name)]).failure?.code == "history.invalid")
+            #expect(try await desk.run("chat.list").json.array?.count == 1)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Capabilities
+import HTTPTesting
+import JSON
+import Testing
+
+@Suite("The list of models", .timeLimit(.minutes(1)))
+struct ModelTests {
+    private static let list = #"{"object":"list","data":[{"id":"gpt-5-mini","object":"model","owned_by":"x"}]}"#
+
+    @Test("has those of all who answer, and says who does not")
+    func some() async throws {
+        try await Desk.run({ try $0.reply(Self.list) }) { desk in
+            try await RefusingPort.run { [desk] port in
+                var desk = desk
+                desk.environment["GATEWAY_BASE_URL"] = "http://127.0.0.1:\(port)"
+                let done = try await desk.run("chat.models")
+                #expect(done.json.array?.contains { $0["id"] == "gpt-5-mini" && $0["provider"] == "openai" } == true)
+                #expect(done.notices.contains("gateway: "))
+            }
+        }
+    }
+
+    @Test("of one provider has prices and context too")
+    func one() async throws {
+        try await Desk.run({ try $0.reply(Self.list) }) { desk in
+            let all = try await desk.run("chat.models").json.array?.first { $0["id"] == "gpt-5-mini" }
+            let models = try await desk.run("chat.models", ["provider": "openai"]).json.array ?? []
+            #expect(models.count == 1 && models.first == all)
+            #expect(models.first?["context"]?.int != nil || models.first?["context_length"]?.int != nil, "\(models)")
+        }
+    }
+
+    @Test("of a provider that there is not names those that there are")
+    func unknown() async throws {
+        try await Desk.run({ try $0.reply(Self.list) }) { desk in
+            let done = try await desk.attempt("chat.models", ["provider": "opnai"])
+            #expect(done.exit == .usage && done.failure?.message.contains("openai") == true)
+        }
+    }
+}

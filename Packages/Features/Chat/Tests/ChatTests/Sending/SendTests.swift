@@ -1,0 +1,114 @@
+import Capabilities
+import HTTPCore
+import HTTPTesting
+import JSON
+import Registry
+import Testing
+
+@Suite("A message", .timeLimit(.minutes(1)))
+struct SendTests {
+    @Test("is answered, in pieces and in order, and kept")
+    func answered() async throws {
+        try await Desk.run(answers: Answers.first + Answers.piece("Hel") + Answers.piece("lo") + Answers.end) { desk in
+            let done = try await desk.say("Hi there", ["system": "Be brief."])
+            #expect(done.types.first == "init")
+            #expect(Set(done.types.dropFirst()) == ["message"])
+            #expect(done.heard.text == "Hello")
+            #expect(done["failed_tools"] == 0)
+            #expect(done["result"] == "Hello" && done["finish"] == "stop" && done["num_turns"] == 1)
+            #expect(done["model"] == "small-1" && done["provider"] == "openai")
+            #expect(done["session_id"] == done.heard.events.first?.fields["session_id"])
+            #expect(desk.asked.first?.said == ["system: Be brief.", "user: Hi there"])
+            #expect(desk.asked.first?.json["stream"] == true)
+            #expect(desk.asked.first?.headers["Authorization"] == "Bearer \(Desk.key)")
+            #expect(try await desk.stored() == ["user: Hi there", "assistant: Hello"])
+        }
+    }
+
+    @Test("says what it took, and what that cost where the price is known")
+    func usage() async throws {
+        try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
+            let known = try await desk.say("Hi", ["model": "openai/gpt-5-mini"])
+            #expect(known["usage"]?["input_tokens"] == 9 && known["usage"]?["output_tokens"] == 2)
+            let cost = try #require(known["total_cost_usd"]?.double)
+            #expect(cost > 0 && cost < 0.001)
+            let unknown = try await desk.say("Hi", ["model": "openai/house-model"])
+            #expect(unknown["usage"]?["input_tokens"] == 9)
+            // Unknown is not nothing.
+            #expect(unknown["total_cost_usd"]?.double == nil)
+        }
+    }
+
+    @Test("leaves no trace where that is wanted")
+    func unsaved() async throws {
+        try await Desk.run(answers: Answers.say("Hello")) { desk in
+            let done = try await desk.say("Hi", ["no-save": true])
+            #expect(done["result"] == "Hello")
+            #expect(done["session_id"]?.string == nil)
+            #expect(done.heard.events.first?.fields["session_id"] == nil)
+            #expect(try await desk.run("chat.list").json == [])
+        }
+    }
+
+    @Test("can be answered all at once")
+    func whole() async throws {
+        let body = #"""
+            {"id":"c2","object":"chat.completion","model":"small-1","choices":[{"index":0,"message":{"role":"assistant",
+            "content":"Hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2}}
+            """#
+        try await Desk.run({ try $0.reply(body) }) { desk in
+            let done = try await desk.say("Hi", ["no-stream": true])
+            #expect(done.heard.text == "Hello" && done["result"] == "Hello")
+            #expect(desk.asked[0].json["stream"] != true)
+            desk.settings = "{chat: {stream: false}}"
+            #expect(try await desk.say("Hi")["result"] == "Hello")
+            #expect(desk.asked[1].json["stream"] != true)
+        }
+    }
+
+    @Test("whose answer was cut at a limit says so")
+    func truncated() async throws {
+        try await Desk.run(answers: Answers.first + Answers.piece("Hel") + Answers.cutEnd) { desk in
+            let done = try await desk.say("Hi")
+            #expect(done["finish"] == "length" && done.exit == .done)
+            #expect(try await desk.stored() == ["user: Hi", "assistant: Hel (truncated)"])
+        }
+    }
+
+    @Test("shows what the model thinks apart from what it says, and thoughts without proof are not sent again")
+    func thoughts() async throws {
+        try await Desk.run(
+            answers: Answers.first + Answers.think("Hm, ") + Answers.think("so.") + Answers.piece("Yes") + Answers.end,
+            Answers.say("No")
+        ) { desk in
+            let done = try await desk.say("Hi")
+            let thoughts = done.heard.events.filter { $0.type == "reasoning" }
+            #expect(thoughts.compactMap { $0.fields["delta"]?.string }.joined() == "Hm, so.")
+            #expect(done.heard.text == "Yes" && done["result"] == "Yes")
+            try await desk.say("Sure?", ["continue": true])
+            #expect(desk.asked[1].said.dropFirst() == ["user: Hi", "assistant: Yes", "user: Sure?"])
+        }
+    }
+
+    @Test("of nothing at all needs somebody to ask")
+    func nothing() async throws {
+        try await Desk.run(answers: Answers.say("x")) { desk in
+            let done = try await desk.attempt("chat.send")
+            #expect(done.exit == .unanswered)
+            #expect(desk.asked.isEmpty)
+        }
+    }
+
+    @Test("to nobody tells in three lines how to have somebody")
+    func nobody() async throws {
+        try await Desk.run(answers: Answers.say("x")) { desk in
+            desk.environment = [:]
+            let done = try await desk.attempt("chat.send", ["message": ["Hi"]])
+            let lines = (done.failure?.message ?? "").split(separator: "\n")
+            try #require(lines.count == 3)
+            #expect(lines[0].contains("OPENAI_API_KEY") && lines[1].contains("Ollama"))
+            #expect(lines[2].contains("GATEWAY_BASE_URL"))
+            #expect(try await desk.run("chat.list").json == [])
+        }
+    }
+}

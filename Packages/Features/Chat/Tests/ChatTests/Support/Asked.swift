@@ -1,0 +1,49 @@
+import HTTPTesting
+import JSON
+
+extension RecordedRequest {
+    /// Null where it has no body, or none that can be read.
+    var json: JSON { (try? JSON(parsing: body)) ?? .null }
+
+    /// What the model was given, as `role: text`.
+    var said: [String] {
+        (json["messages"]?.array ?? []).map { message in
+            let text =
+                message["content"]?.string
+                ?? (message["content"]?.array ?? []).compactMap { $0["text"]?.string }.joined()
+            // OpenAI calls the system so.
+            let role = message["role"]?.string ?? ""
+            return "\(role == "developer" ? "system" : role): \(text)"
+        }
+    }
+
+    /// The last thing that the model was given.
+    var last: String { said.last ?? "" }
+
+    var tools: [String] { (json["tools"]?.array ?? []).compactMap { $0["function"]?["name"]?.string } }
+}
+
+extension ScriptedConnection {
+    /// Takes a question, and answers with a stream of these events.
+    func stream(_ events: String) throws {
+        try receiveRequest()
+        try begin()
+        try send(events)
+    }
+
+    func begin(headers: String = "") throws {
+        try send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\(headers)Connection: close\r\n\r\n")
+    }
+
+    /// Takes a request, and answers with this body.
+    func reply(_ body: String, status: Int = 200, headers: String = "") throws {
+        try receiveRequest()
+        try respond(body, status: status, headers: headers)
+    }
+
+    func respond(_ body: String, status: Int = 200, headers: String = "") throws {
+        try send(
+            "HTTP/1.1 \(status) X\r\nContent-Type: application/json\r\n\(headers)Content-Length: \(body.utf8.count)\r\n"
+                + "Connection: close\r\n\r\n\(body)")
+    }
+}

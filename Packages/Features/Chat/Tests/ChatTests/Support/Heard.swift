@@ -1,0 +1,58 @@
+import Capabilities
+import Registry
+import Synchronization
+
+/// What a command says while it runs; a test may wait for a text.
+final class Heard: ActionOutput {
+    private struct State {
+        var events: [ActionEvent] = []
+        var notices: [String] = []
+        var waiting: (condition: @Sendable ([ActionEvent]) -> Bool, signal: AsyncStream<Void>.Continuation)?
+    }
+
+    private let state = Mutex(State())
+    /// Whether whoever reads leaves as soon as there is text.
+    private let leaves: Bool
+
+    init(leaves: Bool = false) {
+        self.leaves = leaves
+    }
+
+    var events: [ActionEvent] { state.withLock { $0.events } }
+    var notices: [String] { state.withLock { $0.notices } }
+    var text: String { events.compactMap(\.text).joined() }
+
+    func event(_ event: ActionEvent) async throws {
+        state.withLock { state in
+            state.events.append(event)
+            if let waiting = state.waiting, waiting.condition(state.events) { waiting.signal.finish() }
+        }
+        if leaves, event.text != nil { throw ReaderLeft() }
+    }
+
+    func progress(_ progress: Progress) {}
+
+    func notice(_ text: String) {
+        state.withLock { $0.notices.append(text) }
+    }
+
+    /// Returns when the text has been shown.
+    func wait(for text: String) async {
+        await wait { $0.compactMap(\.text).joined().contains(text) }
+    }
+
+    /// Returns when such events have come.
+    func wait(until condition: @escaping @Sendable ([ActionEvent]) -> Bool) async {
+        let (shown, signal) = AsyncStream.makeStream(of: Void.self)
+        state.withLock { state in
+            state.waiting = (condition, signal)
+            if condition(state.events) { signal.finish() }
+        }
+        for await _ in shown {}
+    }
+}
+
+struct ReaderLeft: Failure {
+    var code: String { "test.reader-left" }
+    var message: String { "nobody reads on" }
+}

@@ -1,0 +1,40 @@
+import Capabilities
+import JSON
+import Synchronization
+
+/// Somebody at a terminal who answers by heart; who has no answer left ends the input.
+final class Person: Interaction {
+    private struct State {
+        var answers: [String: [JSON]]
+        var asked: [String] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameter answers: by question id, one after the other.
+    init(_ answers: [String: [JSON]] = [:]) {
+        state = Mutex(State(answers: answers))
+    }
+
+    /// Somebody who types these lines, one after the other.
+    convenience init(types lines: String...) {
+        self.init(["chat.message": lines.map { .string($0) }])
+    }
+
+    var canAsk: Bool { true }
+
+    /// The ids of the questions, in their order.
+    var asked: [String] { state.withLock { $0.asked } }
+
+    func answer(_ question: Question) async throws -> Answer {
+        let answer = state.withLock { state -> JSON? in
+            state.asked.append(question.id)
+            guard var left = state.answers[question.id], !left.isEmpty else { return nil }
+            let first = left.removeFirst()
+            state.answers[question.id] = left
+            return first
+        }
+        if answer == nil, case .composition = question.kind { return .composition(nil) }
+        return try await HeadlessInteraction(answers: answer.map { [question.id: $0] } ?? [:]).answer(question)
+    }
+}

@@ -1,0 +1,73 @@
+import Capabilities
+import FileKit
+import JSON
+import Registry
+import Settings
+
+/// What a host and other features give to Chat: secrets of the environment, a settings file, and some tools.
+struct Workshop: Feature {
+    static let manifest = Manifest(
+        id: "shop", summary: "Tools for tests", version: "1.0",
+        provides: [
+            .single((any SecretStore).self), .single((any SettingsWriter).self), .shared((any ToolSource).self),
+        ])
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) {
+        let environment = registry.surroundings.environment
+        registry.provide((any SecretStore).self, EnvironmentSecretStore { environment } as any SecretStore)
+        registry.provide(
+            (any SettingsWriter).self, Notebook(folder: registry.surroundings.locations.config) as any SettingsWriter)
+        registry.provide((any ToolSource).self, Bench() as any ToolSource)
+        registry.add(
+            Action("shop.stock", "How many there are", .reads, .argument("thing", "Of what", as: String.self)) {
+                _, thing in "7 \(thing)"
+            })
+        registry.add(
+            Action("shop.broken", "Fails", .reads) { _ -> String in throw OutOfOrder() })
+        registry.add(Action("shop.sell", "Changes something", .writes) { _ in "sold" })
+    }
+}
+
+struct OutOfOrder: Failure {
+    var code: String { "shop.out-of-order" }
+    var message: String { "the till is stuck" }
+}
+
+/// A source with a tool that changes something, and one that never ends.
+private final class Bench: ToolSource {
+    var name: String { "bench" }
+
+    func tools() async throws -> [ToolDescription] {
+        [
+            ToolDescription(name: "saw", summary: "Saws", input: ["type": "object"], effect: .writes),
+            ToolDescription(name: "dry", summary: "Takes forever", input: ["type": "object"], effect: .reads),
+        ]
+    }
+
+    func run(_ call: ToolCall) async throws -> ToolResult {
+        if call.name == "dry" { try await Task.sleep(for: .seconds(3600)) }
+        return ToolResult(call: call.id, content: "sawed \(call.input["wood"]?.string ?? "something")")
+    }
+}
+
+private final class Notebook: SettingsWriter {
+    private let folder: String
+
+    init(folder: String) {
+        self.folder = folder
+    }
+
+    func change(_ values: [(key: [String], value: JSON?)]) async throws -> String {
+        let path = "\(folder)/config.json"
+        try Files.makeDirectories(folder)
+        var text = Files.exists(path) ? try Files.read(path, limit: 1 << 20) : Array("{}".utf8)
+        for (key, value) in values {
+            let document = try JSONDocument(parsing: text, name: path)
+            text = Array((try value.map { try document.setting(key, to: $0) } ?? document.removing(key)).utf8)
+        }
+        try Files.writeAtomically(text, to: path)
+        return path
+    }
+}

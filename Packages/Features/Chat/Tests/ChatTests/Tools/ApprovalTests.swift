@@ -1,0 +1,79 @@
+import Capabilities
+import FileKit
+import JSON
+import Testing
+
+@Suite("A tool that changes something", .timeLimit(.minutes(1)))
+struct ApprovalTests {
+    @Test("is not used where nobody can approve it, and the command says so by its exit")
+    func nobody() async throws {
+        try await Desk.run(answers: Answers.call("saw"), Answers.say("I may not.")) { desk in
+            let done = try await desk.say("Saw", ["tools": true])
+            #expect(done["result"] == "I may not.")
+            #expect(done.exit == .unanswered)
+            #expect(done.notices.contains("saw was not allowed"))
+            #expect(!desk.asked[1].last.contains("sawed"))
+            let calls = try await desk.run("chat.inspect", ["conversation": try #require(done["session_id"])])
+            #expect(calls.json.array?.first?["state"] == "denied")
+        }
+    }
+
+    @Test("is used where a rule allows it, and not where one denies it")
+    func rules() async throws {
+        let rounds = [Answers.call("saw", input: ["wood": "oak"]), Answers.say("Done.")]
+        try await Desk.run(answers: rounds[0], rounds[1], rounds[0], rounds[1]) { desk in
+            desk.settings = "{chat: {approvals: [{verdict: 'allow', tool: 'saw', arguments: {'/wood': 'oak'}}]}}"
+            let exit = try await desk.say("Saw", ["tools": true]).exit
+            #expect(exit == .done)
+            #expect(desk.asked[1].last == "tool: sawed oak")
+            desk.settings = "{chat: {approvals: [{verdict: 'deny', tool: 'saw'}]}}"
+            let exit2 = try await desk.say("Saw", ["tools": true]).exit
+            #expect(exit2 == .done)
+            #expect(desk.asked[3].last.contains("sawed") == false)
+        }
+    }
+
+    @Test("is asked about, and the answer counts", arguments: [true, false])
+    func person(isAllowed: Bool) async throws {
+        try await Desk.run(answers: Answers.call("saw", input: ["wood": "ash"]), Answers.say("So.")) { desk in
+            let person = Person([
+                "chat.approve": [isAllowed ? "Yes, this once" : "No, and say why"], "chat.approve.reason": ["use glue"],
+            ])
+            desk.person = person
+            let done = try await desk.say("Saw", ["tools": true])
+            #expect(done.exit == .done)
+            #expect(person.asked == (isAllowed ? ["chat.approve"] : ["chat.approve", "chat.approve.reason"]))
+            #expect(done.notices.contains("ash"))
+            #expect(desk.asked[1].last.contains(isAllowed ? "sawed ash" : "use glue"))
+        }
+    }
+
+    @Test("is not asked about again when it was allowed always")
+    func always() async throws {
+        let rounds = [Answers.call("saw"), Answers.say("Done.")]
+        try await Desk.run(answers: rounds[0], rounds[1], rounds[0], rounds[1]) { desk in
+            desk.person = Person(["chat.approve": ["Yes, always"]])
+            try await desk.say("Saw", ["tools": true])
+            desk.person = HeadlessInteraction()
+            let exit3 = try await desk.say("Saw", ["tools": true]).exit
+            #expect(exit3 == .done)
+            #expect(desk.asked[3].last == "tool: sawed something")
+            let settings = try Files.read("\(desk.folder)/config/config.json", limit: 1 << 20)
+            #expect(String(decoding: settings, as: UTF8.self).contains("approvals"))
+        }
+    }
+
+    @Test(
+        "is not asked about again in the conversation in which it was allowed",
+        arguments: ["Yes, in this conversation", "Yes, always"])
+    func conversation(answer: JSON) async throws {
+        let rounds = [Answers.call("saw"), Answers.say("Done.")]
+        try await Desk.run(answers: rounds[0], rounds[1], rounds[0], rounds[1]) { desk in
+            let person = Person(["chat.approve": [answer], "chat.message": ["one", "two"]])
+            desk.person = person
+            try await desk.run("chat.send", ["tools": true])
+            #expect(person.asked.count { $0 == "chat.approve" } == 1)
+            #expect(desk.asked[3].last == "tool: sawed something")
+        }
+    }
+}

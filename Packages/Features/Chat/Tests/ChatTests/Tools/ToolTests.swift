@@ -1,0 +1,105 @@
+import Capabilities
+import JSON
+import Registry
+import Testing
+
+@Suite("A model with tools", .timeLimit(.minutes(1)))
+struct ToolTests {
+    @Test("is given none unless that is wanted")
+    func none() async throws {
+        try await Desk.run(answers: Answers.say("Hello")) { desk in
+            try await desk.say("Hi")
+            #expect(desk.asked[0].tools.isEmpty)
+        }
+    }
+
+    @Test("may use what only reads, and everything is shown and stored in order")
+    func reads() async throws {
+        try await Desk.run(answers: Answers.call("shop_stock", input: ["thing": "nails"]), Answers.say("Seven.")) {
+            desk in
+            let done = try await desk.say("How many nails?", ["tools": true])
+            #expect(done.types == ["init", "tool_use", "tool_result", "message"])
+            let (use, result) = (done.heard.events[1].fields, done.heard.events[2].fields)
+            #expect(use["name"] == "shop_stock" && use["input"]?["thing"] == "nails")
+            #expect(result["tool_id"] == use["id"] && result["is_error"] == false)
+            #expect(result["content"]?.string?.contains("7 nails") == true)
+            #expect(done["result"] == "Seven." && done["num_turns"] == 2 && done["failed_tools"] == 0)
+            #expect(done["usage"]?["input_tokens"] == 18)
+            // What changes something of Martlet's own, and what shows conversations, is not offered.
+            #expect(desk.asked[0].tools.contains("shop_stock") && desk.asked[0].tools.contains("saw"))
+            #expect(!desk.asked[0].tools.contains { $0.hasPrefix("chat") || $0 == "shop_sell" })
+            #expect(desk.asked[1].last.contains("7 nails"))
+            let id = try #require(done["session_id"])
+            let calls = try await desk.run("chat.inspect", ["conversation": id])
+            #expect(calls.json.array?.count == 1)
+            #expect(calls.json.array?.first?["tool"] == "shop_stock" && calls.json.array?.first?["state"] == "done")
+            #expect(calls.json.array?.first?["input"]?["thing"] == "nails")
+            #expect(calls.json.array?.first?["output"]?.string?.contains("7 nails") == true)
+        }
+    }
+
+    @Test("is told of a tool that fails, as the person is, and carries on")
+    func failing() async throws {
+        try await Desk.run(answers: Answers.call("shop_broken"), Answers.say("The till is broken.")) { desk in
+            let done = try await desk.say("Look", ["tools": true])
+            #expect(done.exit == .done && done["failed_tools"] == 1, "\(done.json.text())")
+            let result = done.heard.events.first { $0.type == "tool_result" }
+            #expect(result?.fields["is_error"] == true)
+            #expect(done.notices.contains("shop_broken failed"))
+            #expect(desk.asked[1].last.contains("the till is stuck"))
+        }
+    }
+
+    @Test("is told of a tool that is not there, or was asked for wrongly", arguments: ["shop_stok", "shop_stock"])
+    func wrong(name: String) async throws {
+        try await Desk.run(answers: Answers.call(name), Answers.say("Well.")) { desk in
+            let done = try await desk.say("Look", ["tools": true])
+            #expect(done.exit == .done && done["failed_tools"] == 1)
+            #expect(desk.asked[1].last.contains(name == "shop_stok" ? "shop_stock" : "thing"))
+        }
+    }
+
+    @Test("may call several in one answer")
+    func several() async throws {
+        try await Desk.run(
+            answers: Answers.call("shop_stock", "shop_broken", input: ["thing": "nails"]), Answers.say("So.")
+        ) { desk in
+            let done = try await desk.say("Look", ["tools": true])
+            #expect(done.types.count { $0 == "tool_use" } == 2 && done.types.count { $0 == "tool_result" } == 2)
+            #expect(done["failed_tools"] == 1)
+            let results = desk.asked[1].json["messages"]?.array?.filter { $0["role"] == "tool" } ?? []
+            #expect(results.map { $0["tool_call_id"] } == ["call_0", "call_1"])
+        }
+    }
+
+    @Test("can be stopped while a tool runs, and the conversation goes on after")
+    func stopped() async throws {
+        try await Desk.run(answers: Answers.call("dry"), Answers.say("Well.")) { desk in
+            let heard = Heard()
+            let task = Task { [desk] in
+                try await desk.attempt("chat.send", ["message": ["Dry it"], "tools": true], heard: heard)
+            }
+            await heard.wait { $0.contains { $0.type == "tool_use" } }
+            task.cancel()
+            let done = try await task.value
+            #expect(done.exit == .interrupted)
+            #expect(heard.events.last?.type == "tool_result" && heard.events.last?.fields["is_error"] == true)
+            try await desk.say("And now?", ["continue": true])
+            // Every call has its answer, without which providers refuse a history.
+            let messages = desk.asked[1].json["messages"]?.array ?? []
+            let calls = messages.compactMap { $0["tool_calls"]?.array?.first?["id"]?.string }
+            #expect(calls.count == 1 && messages.compactMap { $0["tool_call_id"]?.string } == calls)
+            #expect(desk.asked[1].last == "user: And now?")
+        }
+    }
+
+    @Test("that never stops is stopped")
+    func rounds() async throws {
+        try await Desk.run({ try $0.stream(Answers.call("shop_stock", input: ["thing": "nails"])) }) { desk in
+            desk.settings = "{chat: {'max-rounds': 3}}"
+            let done = try await desk.attempt("chat.send", ["message": ["Count"], "tools": true])
+            #expect(done.failure?.code == "chat.round-limit" && done.exit == .failed)
+            #expect(desk.asked.count == 3)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import HTTPTesting
+import JSON
+import Testing
+
+@Suite("A question from the shell", .timeLimit(.minutes(2)))
+struct ChatPipeTests {
+    @Test("prints the answer as it came, and nothing else")
+    func raw() async throws {
+        try await ChatHome.with(answer: "# Title\n\n**bold** <b> \u{1F426}") { home in
+            let run = try await home.martlet("ask", "What", "is", "this?")
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(run.output == "# Title\n\n**bold** <b> \u{1F426}\n")
+            #expect(run.errors == "")
+            #expect(home.server.record.requests.first?.body.contains("What is this?") == true)
+        }
+    }
+
+    @Test("takes along what is piped in")
+    func piped() async throws {
+        try await ChatHome.with(answer: "Fine.") { home in
+            let run = try await home.shell(
+                "printf 'diff --git\\n+ let b = 1\\n' | martlet ask 'Review this' | tr a-z A-Z")
+            #expect(run.output == "FINE.\n" && run.code == 0)
+            #expect(try await home.stored() == ["user: Review this\n\ndiff --git\n+ let b = 1\n", "assistant: Fine."])
+        }
+    }
+
+    @Test("is a line for every event for programs, with the result at the end")
+    func ndjson() async throws {
+        try await ChatHome.with({ try $0.answer(streaming: ["Hel", "lo"]) }) { home in
+            let run = try await home.martlet("ask", "--format", "ndjson", "Hi")
+            let lines = try run.output.lines.map { try $0.json() }
+            #expect(lines.first?["type"] == "init" && lines.last?["type"] == "result")
+            #expect(lines.dropFirst().dropLast().allSatisfy { $0["type"] == "message" })
+            #expect(lines.compactMap { $0["delta"]?.string }.joined() == "Hello")
+            #expect(lines.last?["is_error"] == false && lines.last?["result"] == "Hello")
+            #expect(lines.last?["session_id"] == lines.first?["session_id"])
+        }
+    }
+
+    @Test("that fails ends its lines with a result that says so")
+    func failedLines() async throws {
+        try await ChatHome.with({ try $0.begin(["Hel"]) }) { home in
+            let run = try await home.martlet("ask", "--format", "ndjson", "Hi")
+            #expect(run.code != 0)
+            let lines = try run.output.lines.map { try $0.json() }
+            #expect(lines.last?["type"] == "result" && lines.last?["is_error"] == true)
+            #expect(lines.last?["error"]?["code"]?.string?.isEmpty == false)
+            let stored = try await home.stored()
+            #expect(stored.count == 2 && stored[1].hasPrefix("assistant: Hel (failed: "))
+        }
+    }
+
+    @Test("is over when nobody reads on")
+    func closed() async throws {
+        try await ChatHome.with { connection in
+            try connection.begin([])
+            try connection.sendEndlessly(Array(ScriptedConnection.piece("more and more ").utf8))
+        } _: { home in
+            let run = try await home.shell("martlet ask Hi | head -c 9")
+            #expect(run.output == "more and ")
+            try await home.server.until { $0.openNow == 0 }
+            let stored = try await home.stored()
+            #expect(stored.count == 2 && stored[1].hasPrefix("assistant: more and more "))
+        }
+    }
+
+    @Test("shows and stores no key, even when the server says it")
+    func key() async throws {
+        let key = "sk-test-0123456789abcdefghij"
+        try await ChatHome.with { connection in
+            try connection.receiveRequest()
+            let body = #"{"error":{"message":"Incorrect API key provided: \#(key)","type":"x","code":null}}"#
+            try connection.send(
+                "HTTP/1.1 401 X\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
+                    + "Connection: close\r\n\r\n\(body)")
+        } _: { home in
+            for format in ["text", "ndjson", "json"] {
+                let run = try await home.martlet("ask", "--format", format, "--verbose", "Hi")
+                #expect(run.code == 3, "\(run.errors)")
+                #expect(!run.output.contains(key) && !run.errors.contains(key), "\(run.output)\(run.errors)")
+            }
+            let kept = try AuthHome.files(below: home.path).filter {
+                String(decoding: $0.bytes, as: UTF8.self).contains(key)
+            }
+            #expect(kept.map(\.path) == [])
+        }
+    }
+
+    @Test("to nobody says in three lines how to have somebody")
+    func nobody() async throws {
+        try await withHome { path in
+            let run = try await Program.martlet.run(
+                ["ask", "Hi"], home: path, adding: ["MARTLET_HOME": "\(path)/martlet"])
+            #expect(run.code != 0 && run.output == "")
+            #expect(run.errors.lines.count == 3, "\(run.errors)")
+            #expect(run.errors.contains("OPENAI_API_KEY") && run.errors.contains("Ollama"))
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func contains(_ text: String) -> Bool { String(decoding: self, as: UTF8.self).contains(text) }
+}

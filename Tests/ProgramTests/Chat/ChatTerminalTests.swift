@@ -1,0 +1,88 @@
+import HTTPTesting
+import Testing
+
+@Suite("A conversation on a terminal", .timeLimit(.minutes(2)))
+struct ChatTerminalTests {
+    @Test("draws what is written in Markdown, and understands commands")
+    func console() async throws {
+        try await ChatHome.with(answer: "It is **bold** and\n\n- one\n- two\n") { home in
+            try await Conversation.with(
+                .martlet, "$M chat; echo code $?", home: home.path, adding: home.variables
+            ) { talk in
+                try await talk.wait(for: "/help shows the commands")
+                try await talk.press("hello\r")
+                try await talk.wait(for: "bold")
+                try await talk.wait(for: "two")
+                #expect(!talk.shown.contains("**bold**"))
+                try await talk.press("/save\r")
+                try await talk.wait(for: "it is kept as ")
+                try await talk.press("/nwe\r")
+                try await talk.wait(for: "did you mean")
+                try await talk.press("/quit\r")
+                try await talk.wait(for: "code 0")
+            }
+            #expect(try await home.stored() == ["user: hello", "assistant: It is **bold** and\n\n- one\n- two\n"])
+        }
+    }
+
+    @Test("is ended by Ctrl-C in the middle of an answer, which is kept and gone on with later")
+    func stop() async throws {
+        try await ChatHome.with { connection in
+            guard connection.number == 0 else { return try connection.answer(streaming: ["Better."]) }
+            try connection.begin(["This is too long"])
+            try connection.stall()
+        } _: { home in
+            try await Conversation.with(
+                .martlet, "trap : INT; $M chat; echo code $?", home: home.path, adding: home.variables
+            ) { talk in
+                try await talk.wait(for: "/help shows the commands")
+                try await talk.press("hello\r")
+                try await talk.wait(for: "too long")
+                try await talk.press("\u{3}")
+                try await talk.wait(for: "code 130")
+            }
+            try await home.server.until { $0.connections.first?.peerLeft == true }
+            #expect(try await home.martlet("ask", "--continue", "shorter").output == "Better.\n")
+            #expect(
+                try await home.stored() == [
+                    "user: hello", "assistant: This is too long (stopped)", "user: shorter", "assistant: Better.",
+                ])
+        }
+    }
+
+    @Test("ends with the input")
+    func end() async throws {
+        try await ChatHome.with(answer: "Yes.") { home in
+            try await Conversation.with(
+                .martlet, "$M chat; echo code $?", home: home.path, adding: home.variables
+            ) { talk in
+                try await talk.wait(for: "/help shows the commands")
+                try await talk.press("\u{4}")
+                try await talk.wait(for: "code 0")
+            }
+            #expect(home.server.record.requests.isEmpty)
+        }
+    }
+
+    @Test("lets the model use what Martlet can tell, without asking")
+    func tools() async throws {
+        try await ChatHome.with { connection in
+            let isFirst = connection.number == 0
+            guard isFirst else { return try connection.answer(streaming: ["You run the test."]) }
+            try connection.receiveRequest()
+            let call = #"{"index":0,"id":"c","type":"function","function":{"name":"version","arguments":"{}"}}"#
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+                    + "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"tool_calls\":[\(call)]},"
+                    + "\"finish_reason\":null}]}\n\n"
+                    + "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n"
+                    + "data: [DONE]\n\n")
+        } _: { home in
+            let run = try await home.martlet("ask", "--tools", "Which version?")
+            #expect(run.code == 0 && run.output == "You run the test.\n", "\(run.errors)")
+            #expect(run.errors.contains("version ok"), "\(run.errors)")
+            let second = home.server.record.requests.last.map { String(decoding: $0.body, as: UTF8.self) } ?? ""
+            #expect(second.contains(#""role":"tool""#) && second.contains("libcurl"), "\(second.suffix(600))")
+        }
+    }
+}
