@@ -17,6 +17,8 @@ struct HeadlessInteractionTests {
         #expect(try await given("blue").choice("q.id", "Colour?", among: ["red", "blue"]) == 1)
         #expect(try await given(true).confirm("q.id", "Sure?"))
         #expect(try await !given(false).confirm("q.id", "Sure?"))
+        #expect(try await given("two\nlines").composition("q.id", "Say?") == "two\nlines")
+        #expect(try await given(.null).composition("q.id", "Say?") == nil)
         #expect(!nothing.canAsk)
     }
 
@@ -85,7 +87,7 @@ struct HeadlessInteractionTests {
 
 /// A kind of question, with the way to ask it.
 enum Kind: CaseIterable {
-    case text, secret, choice, confirm
+    case text, secret, choice, confirm, composition
 
     func ask(_ interaction: some Interaction) async throws -> Any {
         switch self {
@@ -93,6 +95,7 @@ enum Kind: CaseIterable {
         case .secret: try await interaction.secret("q.id", "Well?")
         case .choice: try await interaction.choice("q.id", "Well?", among: ["red", "blue"])
         case .confirm: try await interaction.confirm("q.id", "Well?")
+        case .composition: try await interaction.composition("q.id", "Well?") as Any
         }
     }
 }

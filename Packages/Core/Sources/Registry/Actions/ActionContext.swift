@@ -28,6 +28,14 @@ public struct ActionContext: Sendable {
         try await output.event(event)
     }
 
+    /// Does a part of the work that the person can stop without ending the action: on a terminal the first Ctrl-C cancels
+    /// that part alone.
+    public func interruptible<Result: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try await output.interruptible(work)
+    }
+
     /// Says how far the work has come.
     public func progress(_ activity: String, completed: Int? = nil, of total: Int? = nil) {
         output.progress(Progress(activity, completed: completed, of: total))
@@ -77,4 +85,14 @@ public protocol ActionOutput: Sendable {
     func event(_ event: ActionEvent) async throws
     func progress(_ progress: Progress)
     func notice(_ text: String)
+    /// Does work that the person can stop by itself, where the frontend has a way to say so.
+    func interruptible<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result
+}
+
+extension ActionOutput {
+    public func interruptible<Result: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try await work()
+    }
 }

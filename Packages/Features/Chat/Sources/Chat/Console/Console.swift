@@ -31,14 +31,22 @@ struct Console: Sendable {
                     if case .quit = command { break }
                     if let report = try await perform(command, &chatting) { last = report }
                 } else {
-                    last = try await shown(chatting.say(line))
+                    last = try await say(line, chatting)
                 }
+            } catch is CancellationError where !Task.isCancelled {
+                // Only the answer was stopped.
             } catch let error where !(error is CancellationError) {
                 // A turn that failed is no reason to end the conversation.
                 context.notice(AnyFailure(error).message)
             }
         }
         return last
+    }
+
+    /// Says it, until the person stops the answer with Ctrl-C, which ends nothing else.
+    private func say(_ text: String, _ chatting: Chatting) async throws -> TurnReport {
+        let report = try await context.interruptible { try await chatting.say(text) }
+        return try await shown(report)
     }
 
     private func shown(_ report: TurnReport) async throws -> TurnReport {

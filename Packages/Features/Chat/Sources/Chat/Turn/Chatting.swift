@@ -73,7 +73,11 @@ actor Chatting {
         let report = try await ChatTurn(services: services, context: context, plan: plan).run()
         rules = report.rules
         unsaved += [plan.message] + report.outcome.messages.map(\.message)
-        if let id = conversation?.id { conversation = try await services.history.conversation(id) }
+        if let id = conversation?.id {
+            // In a task of its own, since this one was cancelled when the answer was stopped, and the next message has to
+            // follow what is stored.
+            conversation = try await Task { [history = services.history] in try await history.conversation(id) }.value
+        }
         if let session = report.start.session { extras["session_id"] = session }
         if let project = report.start.project { extras["project_id"] = project }
         return report

@@ -39,6 +39,12 @@ final class CommandOutput: ActionOutput {
 
     var hasPrintedText: Bool { hasText.withLock { $0 } }
 
+    func interruptible<Result: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try await loop.interruptible(work)
+    }
+
     /// Ends the last line of a text that did not end it, so that what comes next in the same place begins a line.
     func endLine() throws(OutputError) {
         if isInLine.withLock({ exchange(&$0, with: false) }) { try streams.write("\n") }

@@ -36,8 +36,8 @@ enum Console {
             throw Failure(message: "\(file) could not be written: \(errno)")
         }
         close(descriptor)
-        let server = "env -u TMUX LC_ALL=C.UTF-8 tmux -u -L \(file.dropFirst(5))"
-        defer { unsafe system("\(server) kill-server >/dev/null 2>&1") }
+        let server = "env -u TMUX LC_ALL=C.UTF-8 tmux -u -S \(file).socket"
+        defer { unsafe system("\(server) kill-server >/dev/null 2>&1; rm -f \(file).socket") }
         let script =
             "\(server) -f /dev/null new-session -d -x \(columns) -y \(rows) 'cat \(file); tmux wait-for -S shown; "
             + "exec sleep 60' \\; set-option -g status off \\; resize-window -x \(columns) -y \(rows)"

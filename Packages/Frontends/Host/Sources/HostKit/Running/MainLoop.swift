@@ -11,6 +11,8 @@ public final class MainLoop: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         var exit: ExitCode?
+        /// Stops what the next SIGINT is meant for, when that is not everything.
+        var interrupt: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
@@ -50,6 +52,21 @@ public final class MainLoop: TaskExecutor {
         }
     }
 
+    /// Does work that the next SIGINT cancels by itself; the one after it cancels everything, as always.
+    public func interruptible<Result: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        // It is awaited below, whoever cancels it.
+        let task = Task { try await work() }
+        state.withLock { $0.interrupt = { task.cancel() } }
+        defer { state.withLock { $0.interrupt = nil } }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let wasEmpty = state.withLock { state in
@@ -57,6 +74,13 @@ public final class MainLoop: TaskExecutor {
             return state.jobs.count == 1
         }
         if wasEmpty { wake.notify() }
+    }
+
+    private func takeInterrupt() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            defer { state.interrupt = nil }
+            return state.interrupt
+        }
     }
 
     private func finish(_ exit: ExitCode) {
@@ -76,6 +100,11 @@ public final class MainLoop: TaskExecutor {
             if let exit { return ended ?? exit }
             if jobs.isEmpty { wake.wait(orReadable: signals.fileDescriptor, until: deadline) }
             while let signal = signals.next() {
+                if signal == .interrupt, let interrupt = takeInterrupt() {
+                    signals.acknowledgeInterrupt()
+                    interrupt()
+                    continue
+                }
                 ended = signal == .interrupt ? .interrupted : .terminated
                 deadline = deadline ?? .now + patience
                 cancel()

@@ -39,7 +39,7 @@ struct EditedText: Equatable, Sendable {
 
     mutating func move(to place: Int) { cursor = min(characters.count, max(0, place)) }
 
-    /// The text before the cursor, up to there.
+    /// Whether the cursor is behind the last character.
     var isAtEnd: Bool { cursor == characters.count }
 }
 

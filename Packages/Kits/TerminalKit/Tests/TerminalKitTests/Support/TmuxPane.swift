@@ -11,6 +11,7 @@ final class TmuxPane: Sendable {
 
     static let isInstalled = unsafe system("tmux -V >/dev/null 2>&1") == 0
 
+    /// The server's socket.
     private let name: String
     /// The terminal that the pane shows.
     let path: String
@@ -18,7 +19,7 @@ final class TmuxPane: Sendable {
     let terminal: Terminal
 
     init(columns: Int = 60, rows: Int = 15) throws {
-        name = "martlet-test-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+        name = "/tmp/martlet-tmux-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
         // Without an echo, and ended by whoever made it.
         path = try Self.run(
             name,
@@ -32,7 +33,7 @@ final class TmuxPane: Sendable {
 
     deinit {
         close(terminal.fileDescriptor)
-        unsafe system("\(Self.command(name)) kill-server >/dev/null 2>&1")
+        unsafe system("\(Self.command(name)) kill-server >/dev/null 2>&1; rm -f \(name)")
     }
 
     /// The rows with something in them, those that scrolled away too.
@@ -74,7 +75,7 @@ final class TmuxPane: Sendable {
 
     func lines(until wanted: [String]) async throws -> [String] { try await lines { $0 == wanted } }
 
-    private static func command(_ name: String) -> String { "env -u TMUX LC_ALL=C.UTF-8 tmux -u -L \(name)" }
+    private static func command(_ name: String) -> String { "env -u TMUX LC_ALL=C.UTF-8 tmux -u -S \(name)" }
 
     private static func run(_ name: String, _ words: String) throws -> String {
         guard let pipe = unsafe popen("\(command(name)) \(words) 2>&1", "r") else {
