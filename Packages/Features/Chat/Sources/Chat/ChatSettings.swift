@@ -25,6 +25,17 @@ enum ChatSettings {
     static let policy = Setting(
         "approvals", "What is decided beforehand about tools: a list of rules", default: ApprovalPolicy(), risk: .widens
     )
+    /// How tools are put to a model.
+    enum ToolFormat: String, Choice, Hashable {
+        /// In the way of the provider.
+        case native
+        /// As text with tags in the prompt, for models that know no other.
+        case tagged
+    }
+
+    static let toolFormat = Setting(
+        "tool-format", "How tools are put to models: in the provider's way, or as text with tags",
+        default: ToolFormat.native)
     static let rounds = Setting("max-rounds", "How often a model is asked again after its tools have run", default: 50)
     static let responses = Setting(
         "openai-responses", "Whether OpenAI is asked by Responses and not by Chat Completions", default: false)
@@ -33,7 +44,8 @@ enum ChatSettings {
 
     static let declarations = [
         model.declaration, system.declaration, temperature.declaration, maxTokens.declaration, streams.declaration,
-        buffer.declaration, tools.declaration, policy.declaration, rounds.declaration, responses.declaration,
+        buffer.declaration, tools.declaration, policy.declaration, rounds.declaration, toolFormat.declaration,
+        responses.declaration,
         attribution.declaration,
     ]
 }

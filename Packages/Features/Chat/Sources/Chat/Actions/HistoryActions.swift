@@ -3,6 +3,7 @@ import ChatHistory
 import FileKit
 import JSON
 import Registry
+import TurnLoop
 
 /// What was said.
 struct HistoryActions {
@@ -14,7 +15,7 @@ struct HistoryActions {
 
     private var history: History { services.history }
 
-    var all: [Action] { [list, show, search, rename, fork, delete, restore, export, importing, inspect] }
+    var all: [Action] { [list, show, search, rename, fork, delete, restore, export, importing, inspect, rerun] }
 
     private static let conversation: Parameter<String> = .argument(
         "conversation", "Its id, or how that begins or ends", as: String.self)
@@ -127,6 +128,30 @@ struct HistoryActions {
             try await history.timeline(of: try await history.find(prefix).id).map(CallRow.init)
         }
     }
+
+    private var rerun: Action {
+        Action(
+            "chat.rerun", "Use a tool again as in a conversation, perhaps with another input", .writes,
+            Self.conversation,
+            .argument("call", "The number of the call, as 'chat inspect' shows it", as: Int.self),
+            .option("input", "Another input, as JSON", as: JSON?.self)
+        ) { context, prefix, number, input in
+            let calls = try await history.timeline(of: try await history.find(prefix).id)
+            guard let found = calls.first(where: { $0.id?.rawValue == Int64(number) }) else {
+                throw NoSuchCall(number: number, known: calls.compactMap(\.id?.rawValue))
+            }
+            var call = found.call
+            if let input { call.input = input }
+            let start = context.host.now()
+            let result = try await services.loop(try services.tools(context), context).run(again: call) { _ in }
+            return CallRow(
+                CallEntry(
+                    call, result.isError ? .failed : .done, source: found.source, effect: found.effect, result: result,
+                    started: start, ended: context.host.now()))
+        }
+        .details("Nothing of the conversation changes. What a rule or nobody allows is not done here either.")
+        .example("martlet chat rerun 7f3q 12 --input '{\"path\": \"README.md\"}'", "With another input")
+    }
 }
 
 /// A conversation with all that was said.
@@ -182,6 +207,19 @@ extension Entry.State {
     }
 }
 
+/// A number that no call of a conversation has.
+private struct NoSuchCall: Failure {
+    let number: Int
+    let known: [Int64]
+
+    var code: String { "chat.call-unknown" }
+    var exit: ExitCode { .usage }
+    var message: String {
+        "there is no call \(number) in this conversation; "
+            + (known.isEmpty ? "no tool was used in it" : "it has \(known.map(String.init).joined(separator: ", "))")
+    }
+}
+
 /// A tool call with everything that is known of it.
 struct CallRow: Record {
     let entry: CallEntry
@@ -191,7 +229,8 @@ struct CallRow: Record {
     }
 
     static let fields: [Field<CallRow>] = [
-        Field("tool", "Which tool", .name) { PlainText.escape($0.entry.call.name) },
+        Field("call", "Its number", .name) { $0.entry.id.map { Int($0.rawValue) } },
+        Field("tool", "Which tool") { PlainText.escape($0.entry.call.name) },
         Field("state", "How it went", .state) { $0.entry.state },
         Field("source", "Who offers it") { $0.entry.source },
         Field("started", "When it began") { $0.entry.started },

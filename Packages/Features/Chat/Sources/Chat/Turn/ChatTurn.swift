@@ -4,7 +4,6 @@ import ChatProviders
 import JSON
 import Registry
 import Settings
-import ToolKit
 import TurnLoop
 
 /// Runs one turn of a conversation: asks the model, does what it calls for, shows and stores what happens.
@@ -17,7 +16,7 @@ struct ChatTurn: Sendable {
         let recorder = TurnRecorder(history: services.history, plan: plan, context: context)
         let started = ContinuousClock.now
         var sources: [any ToolSource] = []
-        if plan.options.usesTools { sources = try await tools() }
+        if plan.options.usesTools { sources = try services.tools(context) }
         await recorder.begin()
         try await tellBeginning(sources)
         context.progress("waiting for \(PlainText.escape(plan.choice.model))")
@@ -61,23 +60,12 @@ struct ChatTurn: Sendable {
     }
 
     private func loop(_ sources: [any ToolSource]) -> TurnLoop {
-        var policy = services.settings[ChatSettings.policy]
-        policy.rules += plan.rules
-        var loop = TurnLoop(
-            sources: sources, policy: policy, clock: services.surroundings.clock,
-            now: services.surroundings.now, approve: Approver(context: context).approve)
-        loop.limits.rounds = max(1, services.settings[ChatSettings.rounds])
+        var loop = services.loop(sources, rules: plan.rules, context)
         if let model = plan.choice.description {
             loop.budget = ContextBudget(for: model, options: plan.options.model)
             loop.price = model.price
         }
         return loop
-    }
-
-    /// Everybody's tools, and what Martlet itself can do without changing anything.
-    private func tools() async throws -> [any ToolSource] {
-        context.registry.all((any ToolSource).self)
-            + [ActionTools(context: context), WorkspaceTools(try Workspace(context.host.locations.current))]
     }
 
     private func tellBeginning(_ sources: [any ToolSource]) async throws {

@@ -1,0 +1,27 @@
+import Capabilities
+import Registry
+import Settings
+import ToolKit
+import TurnLoop
+
+extension ChatServices {
+    /// Everybody's tools, what Martlet itself can do without changing anything, and the files of the folder it runs in.
+    func tools(_ context: ActionContext) throws -> [any ToolSource] {
+        context.registry.all((any ToolSource).self)
+            + [ActionTools(context: context), WorkspaceTools(try Workspace(context.host.locations.current))]
+    }
+
+    /// A turn by the settings, with rules that hold for this conversation beside them.
+    func loop(
+        _ sources: [any ToolSource], rules: [ApprovalRule] = [], _ context: ActionContext
+    ) -> TurnLoop {
+        var policy = settings[ChatSettings.policy]
+        policy.rules += rules
+        var loop = TurnLoop(
+            sources: sources, policy: policy, clock: surroundings.clock, now: surroundings.now,
+            approve: Approver(context: context).approve)
+        loop.limits.rounds = max(1, settings[ChatSettings.rounds])
+        if settings[ChatSettings.toolFormat] == .tagged { loop.formatter = TaggedText() }
+        return loop
+    }
+}
