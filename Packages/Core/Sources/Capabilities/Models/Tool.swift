@@ -7,12 +7,15 @@ public struct ToolDescription: Sendable, Hashable {
     /// JSON Schema of the input.
     public var input: JSON
     public var effect: Effect
+    /// How long it may take, for tools that end by themselves but not as soon as others; nil for the usual limit.
+    public var limit: Duration?
 
-    public init(name: String, summary: String, input: JSON, effect: Effect) {
+    public init(name: String, summary: String, input: JSON, effect: Effect, limit: Duration? = nil) {
         self.name = name
         self.summary = summary
         self.input = input
         self.effect = effect
+        self.limit = limit
     }
 }
 
@@ -77,4 +80,15 @@ public protocol ToolSource: AnyObject, Sendable {
     func tools() async throws -> [ToolDescription]
     /// Runs one; a tool that fails is a result with `isError`, a tool that cannot be reached throws.
     func run(_ call: ToolCall) async throws -> ToolResult
+    /// The same, and tells what the tool prints while it runs, as a command does. It returns once `tell` has had it all.
+    func run(_ call: ToolCall, telling tell: @escaping @Sendable (String) async -> Void) async throws -> ToolResult
+}
+
+extension ToolSource {
+    /// Most tools have nothing to tell before they are done.
+    public func run(
+        _ call: ToolCall, telling tell: @escaping @Sendable (String) async -> Void
+    ) async throws -> ToolResult {
+        try await run(call)
+    }
 }

@@ -59,6 +59,8 @@ actor TurnRecorder {
             draft?.append([event])
             try await tell(event)
         case .call(let update): try await note(update)
+        case .output(let call, let text):
+            try await context.emit(ActionEvent("tool_output", ["tool_id": .string(call), "text": .string(text)]))
         case .message(let message): await store(message)
         case .context(let notice): context.notice(notice.text)
         case .notice(let text): context.notice(text)

@@ -15,10 +15,12 @@ extension CallRun {
                     try await sink.deliver([.call(entries[index].update)])
                     var call = entries[index].update.call
                     call.name = tool.description.name
-                    let (limit, clock) = (loop.limits.callTime, loop.clock)
+                    let (limit, clock, sink) = (limit(of: index), loop.clock, sink)
                     group.addTask { [call] in
                         let time = stopwatch(clock)
-                        let end = await bounded(by: limit, on: clock) { try await tool.source.run(call) }
+                        let end = await bounded(by: limit, on: clock) {
+                            try await tool.source.run(call) { await sink.tell(call.id, $0) }
+                        }
                         return (index, end, time())
                     }
                     running += 1
@@ -30,6 +32,10 @@ extension CallRun {
         }
     }
 
+    private func limit(of index: Int) -> Duration {
+        entries[index].tool?.description.limit ?? loop.limits.callTime
+    }
+
     private func settle(_ index: Int, _ end: Bounded<ToolResult>, after time: Duration) async throws {
         switch end {
         case .ended(.success(var result)):
@@ -39,7 +45,7 @@ extension CallRun {
         case .ended(.failure(let error)) where error is CancellationError && Task.isCancelled:
             try await settle(index, CallWords.stopped, after: time)
         case .ended(.failure(let error)): try await settle(index, CallWords.failed(error), after: time)
-        case .timedOut: try await settle(index, CallWords.tooSlow(loop.limits.callTime), after: time)
+        case .timedOut: try await settle(index, CallWords.tooSlow(limit(of: index)), after: time)
         case .stopped: try await settle(index, CallWords.stopped, after: time)
         }
     }

@@ -8,4 +8,10 @@ struct EventSink: Sendable {
         guard !events.isEmpty else { return }
         try await Task { try await emit(events) }.value
     }
+
+    /// Shows what a tool prints. Output that nobody can take any more is no reason to end the tool: its result has it again,
+    /// and the next event that counts ends the turn.
+    func tell(_ call: String, _ text: String) async {
+        do { try await deliver([.output(call: call, text: text)]) } catch {}
+    }
 }

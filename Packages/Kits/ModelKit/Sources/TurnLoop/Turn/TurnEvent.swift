@@ -8,6 +8,8 @@ public enum TurnEvent: Sendable, Hashable {
     case chat(ChatEvent)
     /// A tool call has come to another state.
     case call(CallUpdate)
+    /// More of what a tool prints while it runs; the result has all of it again.
+    case output(call: String, text: String)
     /// A message that belongs to the conversation from now on.
     case message(TurnMessage)
     /// The person wants an approval to last; it already counts for the rest of the turn.
