@@ -34,6 +34,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ("StorageKit", "Packages/Kits/StorageKit", ["StorageKit"], ["StorageKit"]),
     ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit"], ["TerminalKit"]),
     ("ToolKit", "Packages/Kits/ToolKit", ["ToolKit"], ["ToolKit"]),
+    ("YAMLKit", "Packages/Kits/YAMLKit", ["YAMLKit"], ["YAMLKit"]),
     ("Host", "Packages/Frontends/Host", ["HostKit"], ["HostKit"]),
     ("CommandLine", "Packages/Frontends/CommandLine", ["CommandLineFrontend"], ["CommandLineFrontend"]),
 ]

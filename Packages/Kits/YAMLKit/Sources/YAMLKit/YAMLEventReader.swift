@@ -1,0 +1,108 @@
+import CYAML
+import Capabilities
+
+/// Reads a text event by event. It owns libyaml's parser.
+@safe
+struct YAMLEventReader: ~Copyable {
+    private let parser: UnsafeMutablePointer<yaml_parser_t>
+    /// libyaml reads from here as it goes on.
+    private let text: UnsafeMutableBufferPointer<UInt8>
+
+    init(_ bytes: [UInt8]) throws(YAMLError) {
+        unsafe parser = .allocate(capacity: 1)
+        unsafe text = .allocate(capacity: bytes.count)
+        _ = unsafe text.initialize(fromContentsOf: bytes)
+        guard unsafe yaml_parser_initialize(parser) == 1 else {
+            unsafe text.deallocate()
+            unsafe parser.deallocate()
+            throw YAMLError(.limit, "there is no memory to read the file; try again later", at: YAMLPlace())
+        }
+        unsafe yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+        unsafe yaml_parser_set_input_string(parser, text.baseAddress, text.count)
+    }
+
+    deinit {
+        unsafe yaml_parser_delete(parser)
+        unsafe text.deallocate()
+        unsafe parser.deallocate()
+    }
+
+    mutating func next() throws(YAMLError) -> YAMLEvent {
+        var event = unsafe yaml_event_t()
+        guard unsafe yaml_parser_parse(parser, &event) == 1 else { throw problem() }
+        defer { unsafe yaml_event_delete(&event) }
+        let place = unsafe YAMLPlace(event.start_mark)
+        switch unsafe event.type {
+        case YAML_DOCUMENT_START_EVENT: return YAMLEvent(kind: .documentStart, place: place)
+        case YAML_DOCUMENT_END_EVENT: return YAMLEvent(kind: .documentEnd, place: place)
+        case YAML_STREAM_END_EVENT: return YAMLEvent(kind: .streamEnd, place: place)
+        case YAML_ALIAS_EVENT:
+            return YAMLEvent(kind: .alias(unsafe Self.text(event.data.alias.anchor) ?? ""), place: place)
+        case YAML_SCALAR_EVENT:
+            let scalar = unsafe event.data.scalar
+            let bytes = unsafe UnsafeBufferPointer(start: scalar.value, count: scalar.length)
+            let isPlain = unsafe scalar.style == YAML_PLAIN_SCALAR_STYLE
+            return unsafe YAMLEvent(
+                kind: .scalar(YAMLScalar(text: String(decoding: bytes, as: UTF8.self), isPlain: isPlain)),
+                anchor: Self.text(scalar.anchor), hasTag: scalar.tag != nil, place: place)
+        case YAML_SEQUENCE_START_EVENT:
+            let start = unsafe event.data.sequence_start
+            return unsafe YAMLEvent(
+                kind: .listStart, anchor: Self.text(start.anchor), hasTag: start.tag != nil, place: place)
+        case YAML_SEQUENCE_END_EVENT: return YAMLEvent(kind: .listEnd, place: place)
+        case YAML_MAPPING_START_EVENT:
+            let start = unsafe event.data.mapping_start
+            return unsafe YAMLEvent(
+                kind: .mapStart, anchor: Self.text(start.anchor), hasTag: start.tag != nil, place: place)
+        case YAML_MAPPING_END_EVENT: return YAMLEvent(kind: .mapEnd, place: place)
+        default: return YAMLEvent(kind: .other, place: place)
+        }
+    }
+
+    private static func text(_ bytes: UnsafeMutablePointer<yaml_char_t>?) -> String? {
+        unsafe bytes.map { unsafe String(decodingCString: $0, as: UTF8.self) }
+    }
+
+    /// What libyaml stumbled over, in its words, of which the best known get a hint.
+    private func problem() -> YAMLError {
+        let parser = unsafe parser.pointee
+        let words = unsafe parser.problem.map { unsafe String(cString: $0) } ?? "it is no YAML"
+        if unsafe parser.error == YAML_READER_ERROR {
+            let before = unsafe text.prefix(max(0, parser.problem_offset))
+            let place = YAMLPlace(after: unsafe Array(before))
+            return YAMLError(.syntax, "the text is not UTF-8, or holds a control character: \(words)", at: place)
+        }
+        let context = unsafe parser.context.map { unsafe String(cString: $0) }
+        let sentence = [words, context].compactMap(\.self).joined(separator: " ")
+        return YAMLError(
+            .syntax, PlainText.escape(sentence) + Self.hint(words), at: unsafe YAMLPlace(parser.problem_mark))
+    }
+
+    private static func hint(_ problem: String) -> String {
+        if problem.contains("cannot start any token") {
+            return "; indent with spaces, and quote what begins with @ or `"
+        }
+        if problem.contains("mapping values are not allowed") { return "; quote a text that has ': ' in it" }
+        if problem.contains("could not find expected ':'") { return "; a key is followed by ': '" }
+        return ""
+    }
+}
+
+extension YAMLPlace {
+    init(_ mark: yaml_mark_t) {
+        self.init(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
+    }
+
+    /// The place behind a text: libyaml's reader of characters counts only bytes.
+    init(after bytes: [UInt8]) {
+        self.init()
+        for byte in bytes {
+            if byte == UInt8(ascii: "\n") {
+                line += 1
+                column = 1
+            } else if byte & 0xC0 != 0x80 {
+                column += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import JSON
+
+/// Puts the tree of a document together. What could be read in two ways is refused.
+struct YAMLTreeReader: ~Copyable {
+    private var events: YAMLEventReader
+    private let limits: YAMLLimits
+    private var anchors: [String: YAMLSyntax] = [:]
+    private var depth = 0
+    private var values = 0
+
+    init(_ bytes: [UInt8], limits: YAMLLimits) throws(YAMLError) {
+        guard bytes.count <= limits.bytes else {
+            throw YAMLError(
+                .limit, "the file has \(bytes.count) bytes, and \(limits.bytes) are read at most", at: YAMLPlace())
+        }
+        events = try YAMLEventReader(bytes)
+        self.limits = limits
+    }
+
+    /// The one document of the text, or nil where there is nothing but comments.
+    mutating func document() throws(YAMLError) -> YAMLSyntax? {
+        var root: YAMLSyntax?
+        while true {
+            let event = try events.next()
+            switch event.kind {
+            case .streamEnd: return root
+            case .documentStart where root != nil:
+                throw YAMLError(
+                    .unsupported, "there is a second document; put it into a file of its own", at: event.place)
+            case .documentStart: root = try value(try events.next())
+            default: break
+            }
+        }
+    }
+
+    private mutating func value(_ event: YAMLEvent) throws(YAMLError) -> YAMLSyntax {
+        if event.hasTag {
+            throw YAMLError(.unsupported, "tags are not read; leave what begins with '!' out", at: event.place)
+        }
+        let value: YAMLSyntax
+        switch event.kind {
+        case .scalar(let scalar):
+            try count(1, at: event.place)
+            value = YAMLSyntax(
+                content: .scalar(try scalar.json(at: event.place)), place: event.place, size: 1, depth: 0)
+        case .listStart: value = try list(from: event.place)
+        case .mapStart: value = try map(from: event.place)
+        case .alias(let name): return try alias(name, at: event.place)
+        default: throw YAMLError(.syntax, "a value is missing", at: event.place)
+        }
+        if let anchor = event.anchor { anchors[anchor] = value }
+        return value
+    }
+
+    private mutating func list(from place: YAMLPlace) throws(YAMLError) -> YAMLSyntax {
+        try enter(place)
+        var items: [YAMLSyntax] = []
+        while true {
+            let event = try events.next()
+            if case .listEnd = event.kind { break }
+            items.append(try value(event))
+        }
+        depth -= 1
+        return YAMLSyntax(
+            content: .list(items), place: place, size: items.reduce(1) { $0 + $1.size },
+            depth: 1 + (items.map(\.depth).max() ?? 0))
+    }
+
+    private mutating func map(from place: YAMLPlace) throws(YAMLError) -> YAMLSyntax {
+        try enter(place)
+        var entries: [YAMLSyntax.Entry] = []
+        var places: [String: YAMLPlace] = [:]
+        while true {
+            let event = try events.next()
+            if case .mapEnd = event.kind { break }
+            let name = try key(event)
+            if let first = places.updateValue(event.place, forKey: name) {
+                throw YAMLError(
+                    .duplicateKey, "the key '\(name)' stands here a second time; the first is in line \(first.line)",
+                    at: event.place)
+            }
+            entries.append(.init(key: name, place: event.place, value: try value(try events.next())))
+        }
+        depth -= 1
+        return YAMLSyntax(
+            content: .map(entries), place: place, size: entries.reduce(1) { $0 + $1.value.size },
+            depth: 1 + (entries.map(\.value.depth).max() ?? 0))
+    }
+
+    private func key(_ event: YAMLEvent) throws(YAMLError) -> String {
+        guard case .scalar(let scalar) = event.kind else {
+            throw YAMLError(.unsupported, "a key has to be a plain text", at: event.place)
+        }
+        if event.hasTag {
+            throw YAMLError(.unsupported, "tags are not read; leave what begins with '!' out", at: event.place)
+        }
+        if scalar.isPlain, scalar.text == "<<" {
+            throw YAMLError(.unsupported, "maps are not merged; write the keys out", at: event.place)
+        }
+        return scalar.text
+    }
+
+    private mutating func alias(_ name: String, at place: YAMLPlace) throws(YAMLError) -> YAMLSyntax {
+        guard let value = anchors[name] else {
+            throw YAMLError(.syntax, "nothing before this is called '&\(name)'", at: place)
+        }
+        try count(value.size, at: place)
+        if depth + value.depth > limits.depth { throw tooDeep(place) }
+        // Messages are about the place where it is used.
+        return YAMLSyntax(content: value.content, place: place, size: value.size, depth: value.depth)
+    }
+
+    private mutating func enter(_ place: YAMLPlace) throws(YAMLError) {
+        try count(1, at: place)
+        if depth == limits.depth { throw tooDeep(place) }
+        depth += 1
+    }
+
+    private mutating func count(_ more: Int, at place: YAMLPlace) throws(YAMLError) {
+        values += more
+        if values > limits.values {
+            throw YAMLError(
+                .limit, "with what aliases stand for there are more than \(limits.values) values; make it smaller",
+                at: place)
+        }
+    }
+
+    private func tooDeep(_ place: YAMLPlace) -> YAMLError {
+        YAMLError(.limit, "lists and maps nest deeper than \(limits.depth) levels", at: place)
+    }
+}
