@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let core: Target.Dependency = .product(name: "Core", package: "Core")
+
+let package = Package(
+    name: "Runner",
+    products: [.library(name: "RunnerFrontend", targets: ["Expressions"])],
+    dependencies: [.package(path: "../../Core")],
+    targets: [
+        .target(name: "Expressions", dependencies: [core]),
+        .testTarget(
+            name: "ExpressionsTests",
+            dependencies: ["Expressions", core, .product(name: "CoreTesting", package: "Core")]),
+    ])
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    ]
+}
