@@ -5,10 +5,19 @@ let core: Target.Dependency = .product(name: "Core", package: "Core")
 
 let package = Package(
     name: "Runner",
-    products: [.library(name: "RunnerFrontend", targets: ["Expressions"])],
-    dependencies: [.package(path: "../../Core")],
+    products: [.library(name: "RunnerFrontend", targets: ["Bundles", "Expressions"])],
+    dependencies: [
+        .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/YAMLKit"),
+    ],
     targets: [
         .target(name: "Expressions", dependencies: [core]),
+        .target(
+            name: "Bundles",
+            dependencies: [
+                "Expressions", core, .product(name: "Cryptography", package: "Cryptography"),
+                .product(name: "YAMLKit", package: "YAMLKit"),
+            ]),
+        .testTarget(name: "BundlesTests", dependencies: ["Bundles", "Expressions", core]),
         .testTarget(
             name: "ExpressionsTests",
             dependencies: ["Expressions", core, .product(name: "CoreTesting", package: "Core")]),

@@ -1,0 +1,45 @@
+public import Capabilities
+
+/// What has to be known of an action to check a step that does it. The registry of the program knows it.
+public struct ActionFacts: Sendable {
+    public let id: String
+    public let effect: Effect
+    public let parameters: [Parameter]
+    public let result: Schema
+    /// Why it cannot be done here, such as that its feature is off.
+    public let problem: String?
+
+    public struct Parameter: Sendable {
+        public let name: String
+        public let summary: String
+        public let schema: Schema
+        public let isRequired: Bool
+
+        public init(_ name: String, _ summary: String, _ schema: Schema, isRequired: Bool) {
+            self.name = name
+            self.summary = summary
+            self.schema = schema
+            self.isRequired = isRequired
+        }
+    }
+
+    public init(id: String, effect: Effect, parameters: [Parameter], result: Schema, problem: String? = nil) {
+        self.id = id
+        self.effect = effect
+        self.parameters = parameters
+        self.result = result
+        self.problem = problem
+    }
+}
+
+/// What bundles are checked against.
+public protocol BundleSurroundings: Sendable {
+    /// An action by its id or its alias.
+    func action(_ name: String) -> ActionFacts?
+    /// Every id and alias, for suggestions.
+    var actionNames: [String] { get }
+    /// Why a feature cannot be used; nil when it can.
+    func problem(ofFeature id: String) -> String?
+    /// The text of another bundle's file, by its path from the folder of the one that names it.
+    func bundle(_ path: String, besides file: String) throws(BundleFailure) -> BundleSource
+}

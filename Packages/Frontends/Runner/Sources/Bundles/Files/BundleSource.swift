@@ -1,0 +1,97 @@
+import Capabilities
+import Cryptography
+public import JSON
+import YAMLKit
+
+/// The text of a bundle: what it says, and where each part of it stands.
+public struct BundleSource: Sendable {
+    /// The name of the file, as messages show it.
+    public let file: String
+    public let value: JSON
+    /// SHA-256 of the text, by which a run that goes on knows that the bundle is the same.
+    public let digest: String
+    private let places: Places
+    private let text: [UInt8]
+
+    private enum Places: Sendable {
+        case json(JSONDocument)
+        case yaml(YAMLDocument)
+    }
+
+    /// The largest text that is read.
+    public static let longest = 4 << 20
+
+    /// Reads JSON5 by the endings `.json` and `.json5`, and YAML by all others.
+    public init(_ text: [UInt8], file: String) throws(BundleFailure) {
+        func failure(_ line: Int, _ column: Int, _ message: String) -> BundleFailure {
+            BundleFailure([BundleProblem(file: file, line: line, column: column, message)])
+        }
+        guard text.count <= Self.longest else {
+            throw failure(1, 1, "the file is larger than \(Self.longest) bytes, which no bundle is")
+        }
+        guard !text.prefix(8_192).contains(0) else { throw failure(1, 1, "this is not a text; is it the right file?") }
+        if file.hasSuffix(".json") || file.hasSuffix(".json5") {
+            do {
+                var reading = JSONReading.json5
+                reading.maxDepth = 64
+                let document = try JSONDocument(parsing: text, reading: reading, name: file)
+                (places, value) = (.json(document), document.value)
+            } catch {
+                throw failure(error.line, error.column, error.message)
+            }
+        } else {
+            do {
+                let document = try YAMLDocument(parsing: text, name: file)
+                (places, value) = (.yaml(document), document.value)
+            } catch {
+                throw failure(error.line, error.column, error.message)
+            }
+        }
+        self.file = file
+        self.text = text
+        digest = Hexadecimal.encode(Digest.sha256(text))
+    }
+
+    /// A problem with the value at a path, or with the key that the path ends in.
+    ///
+    /// - Parameter offset: how far into a text at that path, in Unicode scalars.
+    public func problem(_ message: String, at path: [String], key: Bool = false, offset: Int = 0) -> BundleProblem {
+        var path = path
+        var place = key ? keyPosition(of: path) : position(of: path)
+        // What is missing has no place, but what it is missing from has one.
+        while place == nil, !path.isEmpty {
+            path.removeLast()
+            place = position(of: path)
+        }
+        guard let place else { return BundleProblem(file: file, message) }
+        let column = place.column + (offset > 0 ? shift(of: offset, line: place.line, column: place.column) : 0)
+        return BundleProblem(file: file, line: place.line, column: column, message)
+    }
+
+    private func position(of path: [String]) -> (line: Int, column: Int)? {
+        switch places {
+        case .json(let document): document.position(of: path)
+        case .yaml(let document): document.position(of: path)
+        }
+    }
+
+    private func keyPosition(of path: [String]) -> (line: Int, column: Int)? {
+        switch places {
+        case .json(let document): document.keyPosition(of: path) ?? document.position(of: path)
+        case .yaml(let document): document.keyPosition(of: path)
+        }
+    }
+
+    /// How far to the right something in a text stands: a quote comes before it, and a block begins on another line.
+    private func shift(of offset: Int, line: Int, column: Int) -> Int {
+        let lines = text.split(separator: UInt8(ascii: "\n"), maxSplits: line, omittingEmptySubsequences: false)
+        guard lines.indices.contains(line - 1) else { return 0 }
+        let scalars = Array(String(decoding: lines[line - 1], as: UTF8.self).unicodeScalars)
+        guard scalars.indices.contains(column - 1) else { return 0 }
+        switch scalars[column - 1] {
+        case "|", ">", "&", "*": return 0
+        case "'", "\"": return column + offset < scalars.count ? offset + 1 : 0
+        default: return column - 1 + offset < scalars.count ? offset : 0
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Capabilities
+import Expressions
+import JSON
+
+/// Makes a bundle of what a file says, and collects all that is wrong with it.
+struct BundleReader {
+    let source: BundleSource
+    private(set) var problems: [BundleProblem] = []
+
+    init(_ source: BundleSource) {
+        self.source = source
+    }
+
+    mutating func add(_ message: String, at path: [String], key: Bool = false, offset: Int = 0) {
+        problems.append(source.problem(message, at: path, key: key, offset: offset))
+    }
+
+    /// The bundle, which has to be used only where there are no problems.
+    mutating func bundle() -> Bundle {
+        let root = source.value
+        for problem in BundleFormat.schema.problems(in: root) {
+            let isAboutKey = problem.message.hasPrefix("is not known")
+            add("\(Self.name(of: problem.path)) \(problem.message)", at: problem.path, key: isAboutKey)
+        }
+        var bundle = Bundle(source: source, name: root["name"]?.string ?? "")
+        if let name = root["name"]?.string, !Self.isName(name) {
+            add("the name has to be of lower-case letters, digits and hyphens, such as nightly-review", at: ["name"])
+        }
+        bundle.summary = root["summary"]?.string
+        bundle.needs = Self.texts(root["needs"]) ?? []
+        bundle.inputs = inputs(root["inputs"])
+        bundle.environment = environment(root["env"])
+        bundle.permissions = permissions(root["permissions"])
+        bundle.steps = steps(root["steps"], under: "steps")
+        bundle.finally = steps(root["finally"], under: "finally")
+        if bundle.steps.isEmpty, root["steps"]?.array != nil { add("there is no step in it", at: ["steps"]) }
+        for (name, value) in root["outputs"]?.object ?? [:] {
+            bundle.outputs.append((name, template(value, at: ["outputs", name])))
+        }
+        bundle.schedule = schedule(root["schedule"])
+        bundle.timeout = duration(root["timeout"])
+        bundle.parallel = root["parallel"]?.int
+        BundleNames(bundle).check(&self)
+        return bundle
+    }
+
+    // MARK: Parts
+
+    private mutating func inputs(_ json: JSON?) -> [BundleInput] {
+        (json?.object ?? [:]).map { name, value in
+            let path = ["inputs", name]
+            if !Self.isName(name, joints: "-_") {
+                add("the input's name has to be of letters, digits, - and _", at: path, key: true)
+            }
+            var input = BundleInput(name, kind(value, at: path))
+            input.summary = value["summary"]?.string
+            input.isSecret = value["secret"]?.bool ?? false
+            if let standard = value["default"], !standard.isNull {
+                for problem in input.schema.problems(in: standard) {
+                    add("the default \(problem.message)", at: path + ["default"] + problem.path)
+                }
+                input.standard = standard
+            }
+            return input
+        }
+    }
+
+    private mutating func kind(_ json: JSON, at path: [String]) -> BundleInput.Kind {
+        let choices = Self.texts(json["choices"])
+        if choices != nil, json["type"]?.string != "choice" {
+            add("choices belong to an input of the type choice", at: path + ["choices"], key: true)
+        }
+        switch json["type"]?.string {
+        case "integer": return .integer
+        case "number": return .number
+        case "boolean": return .boolean
+        case "path": return .path
+        case "list": return .list
+        case "map": return .map
+        case "choice":
+            if choices?.isEmpty ?? true { add("a choice needs choices", at: path) }
+            return .choice(choices ?? [])
+        default: return .string
+        }
+    }
+
+    private mutating func environment(_ json: JSON?) -> [(name: String, value: EnvironmentValue)] {
+        (json?.object ?? [:]).map { name, value in
+            let path = ["env", name]
+            if !Self.isName(name.lowercased(), joints: "_") {
+                add("the name has to be of letters, digits and _", at: path, key: true)
+            }
+            guard let members = value.object else { return (name, .value(template(value, at: path))) }
+            for (key, _) in members where !["secret", "variable", "default"].contains(key) {
+                add("\(key) is not known here; there is secret, variable and default", at: path + [key], key: true)
+            }
+            if let secret = members["secret"]?.string, members.count == 1 { return (name, .secret(secret)) }
+            guard let variable = members["variable"]?.string, members["secret"] == nil else {
+                add("env.\(name) needs a text, {secret: NAME} or {variable: NAME}", at: path)
+                return (name, .value(.value(.null)))
+            }
+            return (name, .variable(variable, otherwise: members["default"]?.string))
+        }
+    }
+
+    private mutating func permissions(_ json: JSON?) -> BundlePermissions {
+        var permissions = BundlePermissions()
+        if let word = json?["effects"]?.string, let effect = Effect(rawValue: word) { permissions.effects = effect }
+        permissions.actions = Self.texts(json?["actions"]) ?? []
+        permissions.hosts = Self.texts(json?["hosts"])
+        permissions.tools = Self.texts(json?["tools"]) ?? []
+        return permissions
+    }
+
+    private mutating func schedule(_ json: JSON?) -> BundleSchedule? {
+        guard let json, !json.isNull else { return nil }
+        switch (duration(json["every"]), json["cron"]?.string) {
+        case (let every?, nil):
+            if every <= .zero { add("the time between two starts has to be more than 0", at: ["schedule", "every"]) }
+            return .every(every)
+        case (nil, let cron?):
+            if cron.split(separator: " ").count != 5 {
+                add("a crontab line has five fields, such as '0 3 * * *'", at: ["schedule", "cron"])
+            }
+            return .cron(cron)
+        default:
+            add("a schedule has either every or cron", at: ["schedule"])
+            return nil
+        }
+    }
+
+    // MARK: Values
+
+    mutating func template(_ json: JSON, at path: [String]) -> JSONTemplate {
+        do throws(JSONTemplate.Problem) { return try JSONTemplate(json) } catch {
+            add(error.error.message, at: path + error.path, offset: error.error.offset)
+            return .value(.null)
+        }
+    }
+
+    func duration(_ json: JSON?) -> Duration? {
+        guard let json, !json.isNull else { return nil }
+        do { return try Duration(json: json) } catch { return nil }
+    }
+
+    static func texts(_ json: JSON?) -> [String]? { json?.array.map { $0.compactMap(\.string) } }
+
+    /// `steps[2].with.city` for a person.
+    static func name(of path: [String]) -> String {
+        guard let first = path.first else { return "the bundle" }
+        return path.dropFirst().reduce(first) { Int($1) == nil ? "\($0).\($1)" : "\($0)[\($1)]" }
+    }
+
+    static func isName(_ text: String, joints: String = "-") -> Bool {
+        guard let first = text.unicodeScalars.first, ("a"..."z").contains(first) || joints != "-" else { return false }
+        return text.unicodeScalars.count <= 64
+            && text.unicodeScalars.allSatisfy {
+                ("a"..."z").contains($0) || ("0"..."9").contains($0) || joints.unicodeScalars.contains($0)
+                    || (joints != "-" && ("A"..."Z").contains($0))
+            }
+    }
+}
+
+extension Bundle {
+    /// Reads a bundle. Throws everything that is wrong with it as far as the file alone tells.
+    public init(_ source: BundleSource) throws(BundleFailure) {
+        var reader = BundleReader(source)
+        self = reader.bundle()
+        guard reader.problems.isEmpty else { throw BundleFailure(reader.problems) }
+    }
+}

@@ -1,0 +1,201 @@
+import Bundles
+import Testing
+
+@Suite("A bad bundle is told where and why it is bad")
+struct BadBundleTests {
+    struct Bad: CustomTestStringConvertible {
+        let text: String
+        let place: String
+        let words: String
+        var testDescription: String { words }
+
+        init(_ text: String, _ place: String, _ words: String) {
+            (self.text, self.place, self.words) = (text, place, words)
+        }
+    }
+
+    static let inFormat = [
+        Bad("", "1:1", "name is missing"),
+        Bad("[]", "1:1", "the bundle needs an object"),
+        Bad("name: test", "1:1", "steps is missing"),
+        Bad("name: test\nsteps: []", "2:8", "no step"),
+        Bad("name: test\nsteps: {}", "2:8", "steps needs a list"),
+        Bad("name: Test Me\nsteps:\n  - action: version", "1:7", "lower-case"),
+        Bad("name: 5\nsteps:\n  - action: version", "1:7", "name needs text"),
+        Bad(bundle("stepz: []"), "2:1", "stepz is not known here; did you mean 'steps'?"),
+        Bad(bundle("needs: chat"), "2:8", "needs needs a list"),
+        Bad(bundle("needs: [1]"), "2:9", "needs[0] needs text"),
+        Bad(bundle("parallel: 0"), "2:11", "from 1 to 1000"),
+        Bad(bundle("timeout: soon"), "2:10", "needs a duration"),
+        Bad(bundle("schedule: {}"), "2:11", "either every or cron"),
+        Bad(bundle("schedule: {every: 5m, cron: '0 3 * * *'}"), "2:11", "either every or cron"),
+        Bad(bundle("schedule: {cron: daily}"), "2:18", "five fields"),
+        Bad(bundle("schedule: {every: 0s}"), "2:19", "more than 0"),
+        Bad(bundle("inputs: {x: {type: text}}"), "2:20", "one of string, integer"),
+        Bad(bundle("inputs: {x: {typ: string}}"), "2:14", "did you mean 'type'?"),
+        Bad(bundle("inputs: {x: {type: choice}}"), "2:13", "needs choices"),
+        Bad(bundle("inputs: {x: {choices: [a]}}"), "2:14", "of the type choice"),
+        Bad(bundle("inputs: {x: {type: integer, default: one}}"), "2:38", "the default needs a whole number"),
+        Bad(bundle("inputs: {x: {type: choice, choices: [a], default: b}}"), "2:51", "one of a"),
+        Bad(bundle("inputs: {'a b': {}}"), "2:10", "letters, digits"),
+        Bad(bundle("env: {'A-B': x}"), "2:7", "letters, digits and _"),
+        Bad(bundle("env: {A: {secrets: x}}"), "2:11", "there is secret, variable and default"),
+        Bad(bundle("env: {A: {}}"), "2:10", "needs a text"),
+        Bad(bundle("permissions: {effects: all}"), "2:24", "one of reads, writes, destroys"),
+        Bad(bundle("permissions: {hosts: example.com}"), "2:22", "needs a list"),
+        Bad(bundle(step: "id: x"), "3:5", "needs an action or a bundle"),
+        Bad(bundle(step: "action: version\nbundle: b"), "4:5", "not both"),
+        Bad(bundle(step: "action: [version]"), "3:13", "needs text"),
+        Bad(bundle(step: "id: Mine\naction: version"), "3:9", "an id has to be"),
+        Bad(bundle(step: "action: version\nuses: x"), "4:5", "uses is not known"),
+        Bad(bundle(step: "action: version\nwith: [1]"), "4:11", "needs an object"),
+        Bad(bundle(step: "action: version\nif: 'a ='"), "4:12", "means nothing"),
+        Bad(bundle(step: "action: version\nif: x${{ true }}"), "4:9", "one expression"),
+        Bad(bundle(step: "action: version\nparallel: 2"), "4:5", "matrix or foreach"),
+        Bad(bundle(step: "action: version\nmatrix: {}"), "4:13", "no values"),
+        Bad(bundle(step: "action: version\nmatrix: {a: x}"), "4:17", "needs a list"),
+        Bad(bundle(step: "action: version\nmatrix: {a: []}"), "4:17", "has no value"),
+        Bad(bundle(step: "action: version\nmatrix: {a: [1], include: [2]}"), "4:31", "list of objects"),
+        Bad(bundle(step: "action: version\nmatrix: {a: [1]}\nforeach: [1]"), "5:5", "not both"),
+        Bad(bundle(step: "action: version\nforeach: x"), "4:14", "needs a list"),
+        Bad(bundle(step: "action: version\nretry: {}"), "4:12", "times is missing"),
+        Bad(bundle(step: "action: version\nretry: {times: 0}"), "4:20", "from 1 to 100"),
+        Bad(bundle(step: "action: version\nretry: {times: 1, on: [0]}"), "4:28", "from 1 to 255"),
+        Bad(bundle(step: "action: version\ntimeout: 0s"), "4:14", "more than 0"),
+        Bad(bundle(step: "action: version\ncontinue-on-error: yes"), "4:24", "true or false"),
+        Bad(bundle(step: "action: version\ncache: {key: a}"), "4:12", "for is missing"),
+        Bad(bundle(step: "bundle: ${{ inputs.x }}"), "3:13", "written out"),
+    ]
+
+    static let inNames = [
+        Bad(
+            bundle(step: "id: a\naction: version\n") + "  - id: a\n    action: version\n", "5:9",
+            "is that of steps[0] already"),
+        Bad(bundle(step: "action: version\nneeds: [b]"), "4:13", "no step 'b' here"),
+        Bad(bundle(step: "id: a\naction: version\nneeds: [a]"), "5:12", "a needs a"),
+        Bad(
+            "name: t\nsteps:\n  - {id: a, action: version, needs: [c]}\n  - {id: b, action: version}\n"
+                + "  - {id: c, action: version}\n", "3:37", "a needs c needs b needs a"),
+        Bad(
+            "name: t\nsteps:\n  - {id: a, action: version, needs: [z]}\nfinally:\n  - {id: z, action: version}\n",
+            "3:38",
+            "come after all others"),
+        Bad(bundle(step: "action: ask\nwith: {message: '${{ input.x }}'}"), "4:26", "did you mean 'inputs'?"),
+        Bad(bundle(step: "action: ask\nwith: {message: '${{ inputs.x }}'}"), "4:26", "there is no input 'x'"),
+        Bad(bundle(step: "action: ask\nwith: {message: '${{ env.X }}'}"), "4:26", "there is no env value 'X'"),
+        Bad(bundle(step: "action: ask\nwith: {message: '${{ matrix.x }}'}"), "4:26", "has no matrix"),
+        Bad(bundle(step: "action: ask\nwith: {message: '${{ each.value }}'}"), "4:26", "has no foreach"),
+        Bad(
+            bundle(step: "action: ask\nmatrix: {a: [1]}\nwith: {message: '${{ matrix.b }}'}"), "5:26",
+            "no matrix value 'b'"),
+        Bad(
+            bundle(step: "action: ask\nforeach: [1]\nwith: {message: '${{ each.item }}'}"), "5:26",
+            "no value of each 'item'"),
+        Bad(bundle(step: "action: ask\nwith: {message: '${{ steps.x.result }}'}"), "4:26", "there is no step 'x'"),
+        Bad(
+            "name: t\nsteps:\n  - {id: a, action: version, needs: []}\n"
+                + "  - {id: b, action: ask, needs: [], with: {message: '${{ steps.a.result }}'}}\n", "4:58",
+            "add it to 'needs'"),
+        Bad(
+            bundle(step: "id: a\naction: version")
+                + "  - action: ask\n    with: {message: '${{ steps.a.results }}${{ steps.a.reslt }}'}\n",
+            "6:48", "did you mean 'result"),
+        Bad(bundle(step: "action: ask\nwith: {message: '${{ run.number }}'}"), "4:26", "no value of the run"),
+        Bad(bundle(step: "action: ask\nwith: {message: '${{ failed() }}'}"), "4:21", "only in the 'if'"),
+        Bad(bundle(step: "action: ask\nwith: {message: '${{ 1 + }}'}"), "4:30", "value was expected"),
+        Bad(bundle("env: {A: '${{ env.B }}'}"), "2:15", "nothing called 'env' here"),
+        Bad(bundle("outputs: {a: '${{ steps.b }}'}"), "2:19", "there is no step 'b'"),
+    ]
+
+    static let inSurroundings = [
+        Bad(bundle(step: "action: versoin"), "3:13", "there is no action 'versoin'; did you mean 'version'?"),
+        Bad(bundle("needs: [chatt]"), "2:9", "no feature 'chatt'"),
+        Bad(bundle(step: "action: monitor.snapshot"), "3:13", "monitor is off"),
+        Bad(bundle(step: "action: ask\nwith: {message: hi}"), "3:13", "does not permit it"),
+        Bad(
+            bundle("permissions: {effects: writes}", step: "action: data.remove\nwith: {names: [a]}"), "4:13",
+            "destroys something"),
+        Bad(
+            bundle("permissions: {actions: [chat]}", step: "action: ask\nwith: {message: hi}"), "4:13",
+            "does not permit it"),
+        Bad(bundle("permissions: {actions: [chat.*]}", step: "action: ask"), "4:5", "chat.send needs 'message'"),
+        Bad(bundle(step: "action: chat.list\nwith: {limt: 1}"), "4:12", "did you mean 'limit'?"),
+        Bad(bundle(step: "action: chat.list\nwith: {limit: many}"), "4:19", "needs a whole number"),
+        Bad(bundle(step: "action: chat.list\nwith: {limit: 1000}"), "4:19", "from 1 to 100"),
+        Bad(
+            bundle(step: "id: v\naction: version") + "  - action: chat.list\n    if: steps.v.result.versions == '1'\n",
+            "6:9",
+            "v.result has no 'versions'; did you mean 'version'?"),
+        Bad(
+            bundle(step: "id: v\naction: version")
+                + "  - action: chat.list\n    if: steps.v.result.version.major == 1\n", "6:9",
+            "single value"),
+        Bad(bundle("outputs: {a: '${{ steps.v.result.x }}'}", step: "id: v\naction: version"), "2:19", "has no 'x'"),
+        Bad(bundle(step: "bundle: missing.yaml"), "3:13", "cannot be run"),
+        Bad(bundle(step: "bundle: self.yaml"), "self.yaml:3:13", "b.yaml runs self.yaml runs self.yaml"),
+        Bad(bundle(step: "bundle: inner.yaml\nwith: {b: 1}"), "4:12", "no input of inner"),
+        Bad(bundle(step: "bundle: inner.yaml"), "3:5", "needs the input 'a'"),
+        Bad(bundle(step: "bundle: inner.yaml\nwith: {a: x}"), "4:15", "needs a whole number"),
+    ]
+
+    static let others = [
+        "inner.yaml": "name: inner\ninputs: {a: {type: integer}}\nsteps:\n  - action: version\n",
+        "self.yaml": "name: self\nsteps:\n  - bundle: self.yaml\n",
+    ]
+
+    @Test("in its form", arguments: inFormat)
+    func format(bad: Bad) { check(bad) }
+
+    @Test("in its names and expressions", arguments: inNames)
+    func names(bad: Bad) { check(bad) }
+
+    @Test("for the program that it is to run in", arguments: inSurroundings)
+    func surroundings(bad: Bad) { check(bad) }
+
+    private func check(_ bad: Bad) {
+        let found = problems(of: bad.text, others: Self.others)
+        #expect(
+            found.contains { $0.hasPrefix("\(bad.place): ") && $0.contains(bad.words) },
+            "\(bad.text)\nfound: \(found.joined(separator: "\n       "))")
+    }
+
+    @Test("with all that is wrong at once, in the order of the lines")
+    func everything() {
+        let text = """
+            name: X
+            stepz: 1
+            steps:
+              - action: versoin
+              - {action: version, if: "1 +"}
+              - {id: step-1, action: version}
+            """
+        let found = problems(of: text)
+        #expect(found.map { $0.prefix(while: { $0 != ":" }) } == ["1", "2", "5", "6"], "\(found)")
+    }
+
+    @Test("when it is no text, too large, or in another encoding")
+    func files() {
+        func first(_ bytes: [UInt8], _ file: String = "b.yaml") -> String {
+            do throws(BundleFailure) {
+                _ = try BundleSource(bytes, file: file)
+                return ""
+            } catch {
+                return error.message
+            }
+        }
+        #expect(first([0x7F, 0x45, 0x4C, 0x46, 0, 0, 1]).contains("b.yaml:1:1: this is not a text"))
+        #expect(first([UInt8](repeating: 0x20, count: 100 << 20)).contains("larger than"))
+        #expect(first([0xFF, 0xFE, 0x61]).contains("b.yaml:1:1: "))
+        #expect(first(Array("{name: 'a', name: 'b'}".utf8), "b.json5").contains("b.json5:1:13: "))
+        #expect(first(Array("name: a\nsteps:\n\t- x".utf8)).contains("indent with spaces"))
+        #expect(first([0xEF, 0xBB, 0xBF] + Array("name: a".utf8)) == "")
+    }
+
+    @Test("in a run of ten thousand steps that wait for each other, without the stack ending")
+    func longCircle() {
+        var text = "name: t\nsteps:\n  - {id: s0, action: version, needs: [s9999]}\n"
+        for index in 1..<10_000 { text += "  - {id: s\(index), action: version}\n" }
+        let found = problems(of: text)
+        #expect(found.count == 1 && found[0].contains("wait for each other"))
+    }
+}

@@ -1,0 +1,69 @@
+import Bundles
+import Capabilities
+import JSON
+
+/// A program with a few actions, for bundles to be checked against.
+struct TestSurroundings: BundleSurroundings {
+    var files: [String: String] = [:]
+
+    private static let actions = [
+        ActionFacts(
+            id: "chat.send", effect: .writes,
+            parameters: [
+                .init("message", "What to say", .string, isRequired: true),
+                .init("model", "Who is asked", .optional(.string), isRequired: false),
+                .init("temperature", "How free", .optional(.number(0...2)), isRequired: false),
+            ],
+            result: .record([
+                .init("text", "What was said", .string),
+                .init("usage", "Tokens", .record([.init("input_tokens", "In", .integer(nil))])),
+            ])),
+        ActionFacts(
+            id: "host.version", effect: .reads, parameters: [],
+            result: .record([.init("version", "The version", .string)])),
+        ActionFacts(
+            id: "data.remove", effect: .destroys,
+            parameters: [.init("names", "Which", .array(.string), isRequired: true)], result: .record([])),
+        ActionFacts(
+            id: "chat.list", effect: .reads,
+            parameters: [.init("limit", "How many", .optional(.integer(1...100)), isRequired: false)],
+            result: .array(.record([.init("id", "Its id", .string)]))),
+        ActionFacts(
+            id: "monitor.snapshot", effect: .reads, parameters: [], result: .any, problem: "the feature monitor is off"),
+    ]
+
+    func action(_ name: String) -> ActionFacts? {
+        let id = ["ask": "chat.send", "version": "host.version"][name] ?? name
+        return Self.actions.first { $0.id == id }
+    }
+
+    var actionNames: [String] { Self.actions.map(\.id) + ["ask", "version"] }
+
+    func problem(ofFeature id: String) -> String? {
+        ["chat", "host"].contains(id) ? nil : "there is no feature '\(id)'"
+    }
+
+    func bundle(_ path: String, besides file: String) throws(BundleFailure) -> BundleSource {
+        guard let text = files[path] else {
+            throw BundleFailure([BundleProblem(file: path, "the file is not there")])
+        }
+        return try BundleSource(Array(text.utf8), file: path)
+    }
+}
+
+/// Everything that is wrong with a bundle, each as `line:column: message`.
+func problems(of text: String, file: String = "b.yaml", others: [String: String] = [:]) -> [String] {
+    do throws(BundleFailure) {
+        let bundle = try Bundle(BundleSource(Array(text.utf8), file: file))
+        let found = BundleCheck.problems(of: bundle, in: TestSurroundings(files: others))
+        return found.map { ($0.file == file ? "" : "\($0.file):") + "\($0.line):\($0.column): \($0.message)" }
+    } catch {
+        return error.problems.map { "\($0.line):\($0.column): \($0.message)" }
+    }
+}
+
+/// A bundle with one step, or with what is said in place of it.
+func bundle(_ top: String = "", step: String = "action: version") -> String {
+    let lines = step.split(separator: "\n").enumerated().map { ($0.offset == 0 ? "  - " : "    ") + $0.element }
+    return "name: test\n\(top.isEmpty ? "" : top + "\n")steps:\n\(lines.joined(separator: "\n"))\n"
+}
