@@ -5,9 +5,11 @@ let core: Target.Dependency = .product(name: "Core", package: "Core")
 
 let package = Package(
     name: "Runner",
-    products: [.library(name: "RunnerFrontend", targets: ["Bundles", "Expressions"])],
+    products: [.library(name: "RunnerFrontend", targets: ["Bundles", "Expressions", "Runs"])],
     dependencies: [
-        .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/YAMLKit"),
+        .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
+        .package(path: "../../Kits/ProcessKit"), .package(path: "../../Kits/StorageKit"),
+        .package(path: "../../Kits/YAMLKit"),
     ],
     targets: [
         .target(name: "Expressions", dependencies: [core]),
@@ -17,7 +19,17 @@ let package = Package(
                 "Expressions", core, .product(name: "Cryptography", package: "Cryptography"),
                 .product(name: "YAMLKit", package: "YAMLKit"),
             ]),
+        .target(
+            name: "Runs",
+            dependencies: [
+                "Bundles", "Expressions", core, .product(name: "Cryptography", package: "Cryptography"),
+                .product(name: "ProcessKit", package: "ProcessKit"),
+                .product(name: "StorageKit", package: "StorageKit"),
+            ]),
         .testTarget(name: "BundlesTests", dependencies: ["Bundles", "Expressions", core]),
+        .testTarget(
+            name: "RunsTests",
+            dependencies: ["Bundles", "Expressions", "Runs", core, .product(name: "FileKit", package: "FileKit")]),
         .testTarget(
             name: "ExpressionsTests",
             dependencies: ["Expressions", core, .product(name: "CoreTesting", package: "Core")]),

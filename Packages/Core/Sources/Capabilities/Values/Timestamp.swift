@@ -90,6 +90,10 @@ public struct Timestamp: InputValue, OutputValue, Hashable, Comparable {
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.microseconds < right.microseconds }
 
+    public static func + (left: Timestamp, right: Duration) -> Timestamp {
+        Timestamp(microseconds: left.microseconds + Int64(right / .microseconds(1)))
+    }
+
     /// How long after another moment this one is.
     public static func - (left: Timestamp, right: Timestamp) -> Duration {
         .microseconds(left.microseconds - right.microseconds)

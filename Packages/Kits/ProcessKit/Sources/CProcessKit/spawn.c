@@ -40,7 +40,9 @@ int processkit_spawn(const struct processkit_spawn *request, int *process, int *
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    // The leader of a session leads its group as well, and may not be given another.
+    int group = request->session ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP;
+    posix_spawnattr_setflags(&attributes, (short)(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
     int failure = add_actions(&actions, request);
     if (!failure)
         failure = posix_spawn(
@@ -85,4 +87,13 @@ int processkit_wait(int pidfd, int flags, struct processkit_state *state) {
     state->code = info.si_pid == 0 ? 0 : info.si_code;
     state->status = info.si_status;
     return 0;
+}
+
+int processkit_pidfd_open(int process) {
+    int descriptor = pidfd_open(process, 0);
+    return descriptor >= 0 ? descriptor : -errno;
+}
+
+int processkit_pidfd_signal(int pidfd, int number) {
+    return pidfd_send_signal(pidfd, number, NULL, 0) == 0 ? 0 : -errno;
 }

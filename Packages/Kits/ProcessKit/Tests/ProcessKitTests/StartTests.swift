@@ -46,6 +46,22 @@ struct StartTests {
         #expect(text(try await launcher.run(group, timeout: .seconds(20)).output) == "0\n")
     }
 
+    @Test("a child with a session of its own leads it and its group, and has no terminal")
+    func session() async throws {
+        var command = script("read -r pid name state parent group session rest </proc/self/stat; echo $(($$ - group)) $(($$ - session))")
+        command.hasOwnSession = true
+        #expect(text(try await launcher.run(command, timeout: .seconds(20)).output) == "0 0\n")
+        command = script("exec 2>&1; cat /dev/tty")
+        command.hasOwnSession = true
+        #expect(text(try await launcher.run(command, timeout: .seconds(20)).output)?.contains("No such device") == true)
+        // What is sent to the group reaches all of it, as ever.
+        command = script("sleep 100 & echo $!; wait")
+        command.hasOwnSession = true
+        let number = try await launcher.withChild(command) { try await $0.output.nextLine() }
+        let process = try #require(text(number ?? []).flatMap { Int32($0) })
+        #expect(hasEnded(process))
+    }
+
     @Test("a child gets the three standard descriptors and no other, even of those that are inheritable")
     func descriptors() async throws {
         let leaky = unsafe open("/dev/null", O_RDONLY)

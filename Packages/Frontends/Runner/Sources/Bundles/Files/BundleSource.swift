@@ -18,6 +18,12 @@ public struct BundleSource: Sendable {
         case yaml(YAMLDocument)
     }
 
+    /// The folder that the file is in, as its name says it.
+    public var folder: String {
+        guard let slash = file.lastIndex(of: "/") else { return "." }
+        return slash == file.startIndex ? "/" : String(file[..<slash])
+    }
+
     /// The largest text that is read.
     public static let longest = 4 << 20
 

@@ -46,7 +46,8 @@ struct BundleNames {
                     let path = step.path + ["needs", String(index)]
                     let hint =
                         steps[need] == nil
-                        ? "\(Suggestion.text(for: need, among: ids.sorted()))" : "; the steps of the end come after all others"
+                        ? "\(Suggestion.text(for: need, among: ids.sorted()))"
+                        : "; the steps of the end come after all others"
                     reader.add("there is no step '\(need)' here\(hint)", at: path)
                 }
             }

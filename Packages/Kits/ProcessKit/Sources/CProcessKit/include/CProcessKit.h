@@ -12,6 +12,7 @@ struct processkit_spawn {
     char *_Nullable const *_Nonnull environment;
     const char *_Nullable directory;
     int standard[3];
+    bool session; // whether the child's group is a session too, without a terminal
     int terminal; // made the child's before it runs; -1 for none
 };
 
@@ -24,6 +25,10 @@ struct processkit_state {
     int status; // exit code or signal
 };
 int processkit_wait(int pidfd, int flags, struct processkit_state *_Nonnull state);
+
+// For processes that are no children.
+int processkit_pidfd_open(int process);
+int processkit_pidfd_signal(int pidfd, int number);
 
 int processkit_signals_open(void);
 int processkit_signals_catch(int number);

@@ -22,7 +22,7 @@ struct Spawn {
             unsafe withOptionalCString(command.workingDirectory) { directory in
                 var request = unsafe processkit_spawn(
                     path: path, arguments: arguments.pointer, environment: environment.pointer, directory: directory,
-                    standard: standard, terminal: terminal ?? -1)
+                    standard: standard, session: command.hasOwnSession, terminal: terminal ?? -1)
                 return unsafe processkit_spawn(&request, &process, &pidfd)
             }
         }

@@ -15,6 +15,9 @@ public struct Command: Sendable {
     public var output: Output = .pipe
     /// Where the child's messages go.
     public var errors: ErrorOutput = .tail()
+    /// Whether the child's group is a session of its own, which has no terminal: what would ask there for a password
+    /// fails then, instead of being stopped as a background job.
+    public var hasOwnSession = false
 
     /// A command with no input, its results in a pipe and the end of its messages kept.
     public init(

@@ -1,0 +1,199 @@
+import Bundles
+import Capabilities
+import Expressions
+import JSON
+
+/// The steps of one bundle while they run. It belongs to one task; the actions run in tasks of their own.
+struct LevelRun: Sendable {
+    let engine: RunEngine
+    let level: Level
+    let slots: Slots
+    let record: RunRecord
+    private(set) var outcomes: [String: StepOutcome] = [:]
+    /// Whether anything is done that an earlier part of the run has not done.
+    private var hasWorked = false
+
+    init(engine: RunEngine, level: Level, slots: Slots, record: RunRecord) {
+        self.engine = engine
+        self.level = level
+        self.slots = slots
+        self.record = record
+    }
+
+    /// Runs a list of steps. Each begins when all that it needs is over; nothing begins any more once it is cancelled.
+    mutating func run(_ steps: [Step]) async {
+        var open: [String: Int] = [:]
+        var dependents: [String: [Int]] = [:]
+        var ready: [Int] = []
+        for (index, step) in steps.enumerated() {
+            let needs = Set(step.needs)
+            open[step.id] = needs.count
+            for need in needs { dependents[need, default: []].append(index) }
+            if needs.isEmpty { ready.append(index) }
+        }
+        await withTaskGroup(of: (Int, StepOutcome).self) { group in
+            var running = 0
+            while true {
+                // In the order of the file, whatever ended first.
+                for index in ready.sorted() {
+                    let start = begin(steps[index])
+                    if !start.isRestored { hasWorked = true }
+                    running += 1
+                    group.addTask { [level, engine, slots, record] in
+                        let work = StepWork(engine: engine, level: level, slots: slots, record: record)
+                        return (index, await work.run(start))
+                    }
+                }
+                ready = []
+                guard running > 0, let (index, outcome) = await group.next() else { break }
+                running -= 1
+                let id = steps[index].id
+                outcomes[id] = outcome
+                for dependent in dependents[id] ?? [] {
+                    open[steps[dependent].id, default: 1] -= 1
+                    if open[steps[dependent].id] == 0 { ready.append(dependent) }
+                }
+            }
+        }
+    }
+
+    /// After a stop: what the steps ended with that were over, for the conditions of those that come now.
+    mutating func restoreFromRecord() async {
+        hasWorked = true
+        let known = await record.outcomes
+        for step in level.bundle.steps {
+            outcomes[step.id] = known[level.prefix + step.id] ?? StepOutcome(.cancelled)
+        }
+    }
+
+    // MARK: Beginning
+
+    /// Decides whether a step runs, and with what.
+    private func begin(_ step: Step) -> StepStart {
+        let key = level.prefix + step.id
+        let isLast = step.path[0] == "finally"
+        // What was cleaned up has to be cleaned up again after more was done.
+        if !isLast || !hasWorked, let known = engine.journal.finished[key] {
+            return StepStart(step, key, .restored(known))
+        }
+        if Task.isCancelled { return StepStart(step, key, .settled(StepOutcome(.cancelled))) }
+        let needed = step.needs.map { outcomes[$0]?.isGood ?? false }
+        // A step of the end is asked how the run went.
+        let isGood =
+            isLast && step.needs.isEmpty
+            ? level.bundle.steps.allSatisfy { outcomes[$0.id]?.isGood ?? false } : needed.allSatisfy(\.self)
+        let asks = step.condition?.functions.intersection(["always", "succeeded", "failed"]).isEmpty == false
+        let runsAnyway = isLast && step.needs.isEmpty
+        do throws(BundleProblems) {
+            if !asks, !isGood, !runsAnyway { return StepStart(step, key, .settled(StepOutcome(.blocked))) }
+            if let condition = step.condition {
+                var scope = scope(for: [condition])
+                scope.hasSucceeded = isGood
+                let runs = try value(at: step.path + ["if"]) { () throws(ExpressionError) in
+                    try condition.bool(in: scope)
+                }
+                if !runs { return StepStart(step, key, .settled(StepOutcome(!isGood && !asks ? .blocked : .skipped))) }
+            }
+            return StepStart(step, key, .run(try instances(of: step)))
+        } catch {
+            var outcome = StepOutcome(.failed)
+            outcome.exit = Int(ExitCode.usage.rawValue)
+            outcome.error = StepError(code: "bundle.expression", message: error.problem.text)
+            outcome.isForgiven = step.continuesOnError
+            return StepStart(step, key, .settled(outcome))
+        }
+    }
+
+    /// What a step is run with, once or for each value that it is spread over.
+    private func instances(of step: Step) throws(BundleProblems) -> StepStart.Instances {
+        switch step.spread {
+        case nil: return .one(try instance(of: step, "", [:]))
+        case .matrix(let matrix)?:
+            let scope = scope(for: nil)
+            let combinations: [JSONObject]
+            do throws(MatrixError) { combinations = try matrix.combinations(in: scope) } catch {
+                throw problem(error.message, at: step.path + error.path)
+            }
+            var instances: [StepInstance] = []
+            for combination in combinations {
+                let words = combination.map { "\($0.0)=\($0.1.string ?? $0.1.text())" }.joined(separator: ",")
+                instances.append(
+                    try instance(of: step, "[\(PlainText.escape(words))]", ["matrix": .object(combination)]))
+            }
+            return .many(instances)
+        case .foreach(let list)?:
+            let scope = scope(for: list.expressions.map(\.expression))
+            let value = try value(at: step.path + ["foreach"], list, scope)
+            guard let items = value.array else {
+                throw problem("foreach needs a list, not \(value.kindName)", at: step.path + ["foreach"])
+            }
+            guard items.count <= Matrix.largest else {
+                throw problem("foreach has more than \(Matrix.largest) items", at: step.path + ["foreach"])
+            }
+            var instances: [StepInstance] = []
+            for (index, item) in items.enumerated() {
+                let each: JSON = ["value": item, "index": .int(index)]
+                instances.append(try instance(of: step, "[\(index)]", ["each": each]))
+            }
+            return .many(instances)
+        }
+    }
+
+    private func instance(
+        of step: Step, _ suffix: String, _ values: [String: JSON]
+    ) throws(BundleProblems) -> StepInstance {
+        var expressions = step.arguments.expressions.map(\.expression)
+        expressions += step.cache?.key.expressions.map(\.expression) ?? []
+        var scope = expressions.isEmpty ? Scope() : scope(for: expressions)
+        scope.values.merge(values) { $1 }
+        let arguments = try value(at: step.path + ["with"], step.arguments, scope)
+        var key: JSON?
+        if let cache = step.cache { key = try value(at: step.path + ["cache", "key"], cache.key, scope) }
+        return StepInstance(key: level.prefix + step.id + suffix, arguments: arguments.object ?? [:], cacheKey: key)
+    }
+
+    // MARK: Values
+
+    /// What names stand for. Of the steps only those are in it that the expressions name: of ten thousand most name one.
+    func scope(for expressions: [Expression]?) -> Scope {
+        var steps = JSONObject()
+        let names = expressions?.flatMap {
+            $0.references.filter { $0.path[0] == "steps" }.map { $0.path.dropFirst().first }
+        }
+        if let names, !names.contains(nil) {
+            for name in Set(names.compactMap(\.self)).sorted() { steps.append(name, outcomes[name]?.json ?? .null) }
+        } else {
+            for step in level.bundle.allSteps { steps.append(step.id, outcomes[step.id]?.json ?? .null) }
+        }
+        var run = level.run
+        run.append("failed", .bool(outcomes.values.contains { !$0.isGood }))
+        return Scope([
+            "inputs": .object(level.inputs), "env": .object(level.environment), "steps": .object(steps),
+            "run": .object(run),
+            "bundle": ["name": .string(level.bundle.name), "folder": .string(level.bundle.source.folder)],
+        ])
+    }
+
+    private func value(at path: [String], _ template: JSONTemplate, _ scope: Scope) throws(BundleProblems) -> JSON {
+        do throws(JSONTemplate.Problem) { return try template.value(in: scope) } catch {
+            throw problem(error.error.message, at: path + error.path)
+        }
+    }
+
+    private func value<Value>(
+        at path: [String], _ work: () throws(ExpressionError) -> Value
+    ) throws(BundleProblems) -> Value {
+        do throws(ExpressionError) { return try work() } catch {
+            throw BundleProblems(problem: level.bundle.source.problem(error.message, at: path, offset: error.offset))
+        }
+    }
+
+    private func problem(_ message: String, at path: [String]) -> BundleProblems {
+        BundleProblems(problem: level.bundle.source.problem(message, at: path))
+    }
+}
+
+/// A mistake that only the run could show.
+struct BundleProblems: Error {
+    let problem: BundleProblem
+}

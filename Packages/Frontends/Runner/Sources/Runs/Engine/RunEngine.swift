@@ -1,0 +1,148 @@
+public import Bundles
+public import Capabilities
+import Expressions
+public import JSON
+
+/// Runs a bundle: its steps in the order in which they need each other, side by side where they do not.
+///
+/// What a step ended with is in the journal before anything that needs it begins, so that a run that broke off goes on
+/// without doing anything twice. Cancelling stops what runs, and the steps of the end are done even so.
+public struct RunEngine: Sendable {
+    public typealias Emit = @Sendable (RunEvent) async -> Void
+
+    let performer: any StepPerformer
+    let journal: JournalRun
+    let options: RunOptions
+    let redactor: Redactor
+    let clock: any Clock<Duration>
+    let now: @Sendable () -> Timestamp
+    let loadBundle: @Sendable (_ path: String, _ besides: String) throws(BundleFailure) -> BundleSource
+    let environment: @Sendable (_ bundle: Bundle, _ inputs: JSONObject) async throws -> JSONObject
+    let emit: Emit
+
+    /// - Parameters:
+    ///   - journal: where the run is written down; it knows what an earlier part of it has done.
+    ///   - loadBundle: reads a bundle that another one names.
+    ///   - environment: the values of `env`; secrets among them are known to the redactor.
+    ///   - emit: is told everything, from several tasks at once.
+    public init(
+        performer: any StepPerformer, journal: JournalRun, options: RunOptions = RunOptions(), redactor: Redactor,
+        clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
+        loadBundle: @escaping @Sendable (_ path: String, _ besides: String) throws(BundleFailure) -> BundleSource,
+        environment: @escaping @Sendable (_ bundle: Bundle, _ inputs: JSONObject) async throws -> JSONObject,
+        emit: @escaping Emit
+    ) {
+        self.performer = performer
+        self.journal = journal
+        self.options = options
+        self.redactor = redactor
+        self.clock = clock
+        self.now = now
+        self.loadBundle = loadBundle
+        self.environment = environment
+        self.emit = emit
+    }
+
+    /// Runs all of it with the value of every input. Throws only where the environment has no value.
+    public func run(_ bundle: Bundle, inputs: JSONObject) async throws -> RunSummary {
+        let environment = try await environment(bundle, inputs)
+        let started = now()
+        let stopwatch = Stopwatch(clock)
+        await emit(
+            .began(
+                RunFacts(
+                    id: journal.id, name: bundle.name, file: bundle.source.file, started: started,
+                    steps: bundle.allSteps.map(\.id), isResumed: journal.isResumed)))
+        let record = RunRecord()
+        let level = Level(
+            bundle: bundle, inputs: inputs, environment: environment, prefix: "", permissions: [bundle.permissions],
+            run: ["id": .string(journal.id.text), "started": started.json])
+        let slots = Slots(bundle.parallel ?? options.parallel)
+        let limit = bundle.timeout ?? options.runLimit
+        var timedOut: StepError?
+        var levelRun = LevelRun(engine: self, level: level, slots: slots, record: record)
+        do {
+            let steps = bundle.steps
+            levelRun = try await performer.within(limit) { [levelRun] in
+                var run = levelRun
+                await run.run(steps)
+                return run
+            }
+        } catch {
+            if !(error is CancellationError) {
+                timedOut = StepError(
+                    code: "bundle.timed-out", message: "the run took longer than \(limit.words); its timeout says so")
+            }
+        }
+        let isCancelled = Task.isCancelled
+        // What cleans up must not be cancelled with what it cleans up after.
+        let (steps, unfinished) = (bundle.finally, timedOut != nil || isCancelled)
+        let ended = await Task { [levelRun] in
+            var run = levelRun
+            if unfinished { await run.restoreFromRecord() }
+            do {
+                run = try await performer.within(options.endLimit) { [run] in
+                    var run = run
+                    await run.run(steps)
+                    return run
+                }
+            } catch {
+                await emit(.notice(step: nil, "the steps of the end took longer than \(options.endLimit.words)"))
+            }
+            return run
+        }.value
+        return await summary(
+            of: bundle, ended, record, started: started, took: stopwatch.time(), timedOut: timedOut,
+            isCancelled: isCancelled)
+    }
+
+    private func summary(
+        of bundle: Bundle, _ run: LevelRun, _ record: RunRecord, started: Timestamp, took: Duration,
+        timedOut: StepError?, isCancelled: Bool
+    ) async -> RunSummary {
+        var summary = RunSummary(
+            id: journal.id, name: bundle.name, status: .ok, exit: .done, started: started, ended: started + took)
+        summary.steps = await record.updates
+        let bad = bundle.allSteps.compactMap { run.outcomes[$0.id] }.first { $0.status == .failed && !$0.isForgiven }
+        if isCancelled {
+            (summary.status, summary.exit) = (.cancelled, .interrupted)
+        } else if let timedOut {
+            (summary.status, summary.exit, summary.error) = (.failed, .failed, timedOut)
+        } else if let bad {
+            (summary.status, summary.error) = (.failed, bad.error)
+            summary.exit = ExitCode(rawValue: Int32(bad.exit))
+        }
+        for (name, template) in bundle.outputs {
+            do throws(JSONTemplate.Problem) {
+                summary.outputs.append(
+                    name,
+                    redactor.redact(try template.value(in: run.scope(for: template.expressions.map(\.expression)))))
+            } catch {
+                guard summary.status == .ok else { continue }
+                let problem = bundle.source.problem(error.error.message, at: ["outputs", name] + error.path)
+                (summary.status, summary.exit) = (.failed, .failed)
+                summary.error = StepError(code: "bundle.expression", message: problem.text)
+            }
+        }
+        do { try await journal.end(summary) } catch {
+            await emit(.notice(step: nil, "the journal could not be written: \(AnyFailure(error).message)"))
+        }
+        await emit(.ended(summary))
+        return summary
+    }
+}
+
+/// Measures on a clock of any kind.
+struct Stopwatch: Sendable {
+    let time: @Sendable () -> Duration
+
+    init(_ clock: any Clock<Duration>) {
+        time = Self.started(clock)
+    }
+
+    private static func started<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
+    }
+
+}

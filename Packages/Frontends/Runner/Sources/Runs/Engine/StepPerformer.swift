@@ -1,0 +1,16 @@
+public import Bundles
+public import JSON
+public import Registry
+
+/// Does the actions of a run.
+public protocol StepPerformer: Sendable {
+    /// Does an action with what it is given, within its limit and within what was permitted.
+    func perform(
+        _ action: String, _ arguments: JSONObject, output: any ActionOutput, limit: Duration,
+        permissions: [BundlePermissions]
+    ) async throws -> JSON
+    /// Does work within a limit, and ends with an error that says so when it is over.
+    func within<Value: Sendable>(
+        _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value
+}

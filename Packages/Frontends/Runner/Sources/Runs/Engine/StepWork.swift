@@ -1,0 +1,259 @@
+import Bundles
+import Capabilities
+import Cryptography
+import Expressions
+import JSON
+import Registry
+
+/// Does one step: once or for each of its values, again where that may help, and writes down what came of it.
+struct StepWork: Sendable {
+    let engine: RunEngine
+    let level: Level
+    let slots: Slots
+    let record: RunRecord
+
+    func run(_ start: StepStart) async -> StepOutcome {
+        let step = start.step
+        switch start.decision {
+        case .restored(let outcome):
+            await tell(update(start.key, step, outcome) { $0.isRestored = true })
+            return outcome
+        case .settled(let outcome): return await settle(start.key, step, outcome)
+        case .run(.one(let instance)): return await run(instance, step)
+        case .run(.many(let instances)): return await run(instances, step, start.key)
+        }
+    }
+
+    /// Some at a time, and the results in their order.
+    private func run(_ instances: [StepInstance], _ step: Step, _ key: String) async -> StepOutcome {
+        var outcomes = [StepOutcome](repeating: StepOutcome(.cancelled), count: instances.count)
+        let stopwatch = Stopwatch(engine.clock)
+        var width = step.parallel ?? instances.count
+        if step.parallel == nil, case .foreach? = step.spread { width = 1 }
+        await withTaskGroup(of: (Int, StepOutcome).self) { group in
+            var next = 0
+            while next < instances.count || !group.isEmpty {
+                while next < min(instances.count, width) {
+                    group.addTask { [next] in (next, await run(instances[next], step)) }
+                    next += 1
+                }
+                guard let (index, outcome) = await group.next() else { break }
+                outcomes[index] = outcome
+                width += 1
+            }
+        }
+        var outcome = StepOutcome(.ok)
+        outcome.result = .array(outcomes.map(\.result))
+        outcome.duration = stopwatch.time()
+        if let bad = outcomes.first(where: { $0.status == .failed }) {
+            (outcome.status, outcome.exit, outcome.error) = (.failed, bad.exit, bad.error)
+            outcome.isForgiven = step.continuesOnError
+        } else if outcomes.contains(where: { $0.status == .cancelled }) {
+            outcome.status = .cancelled
+        }
+        return await settle(key, step, outcome)
+    }
+
+    // MARK: One run of a step
+
+    private func run(_ instance: StepInstance, _ step: Step) async -> StepOutcome {
+        if step.path[0] != "finally", let known = engine.journal.finished[instance.key] {
+            await tell(update(instance.key, step, known) { $0.isRestored = true })
+            return known
+        }
+        if case .bundle(let path) = step.work { return await runBundle(path, instance, step) }
+        do {
+            return try await slots.withSlot { await attempts(instance, step) }
+        } catch {
+            return await settle(instance.key, step, StepOutcome(.cancelled), instance.arguments)
+        }
+    }
+
+    private func attempts(_ instance: StepInstance, _ step: Step) async -> StepOutcome {
+        if let known = await cached(instance, step) { return known }
+        let retry = step.retry ?? Step.Retry(times: 0)
+        var delay = retry.delay
+        var attempt = 1
+        while true {
+            var outcome = await once(instance, step, attempt)
+            outcome.attempts = attempt
+            let isWorth = outcome.status == .failed && retry.on.contains(outcome.exit) && attempt <= retry.times
+            guard isWorth, !Task.isCancelled else {
+                outcome.isForgiven = step.continuesOnError && outcome.status == .failed
+                return await finish(instance, step, outcome)
+            }
+            await finish(instance, step, outcome, triesAgain: true)
+            // A sleep that is cut short means that the run was stopped.
+            do { try await engine.clock.sleep(for: delay) } catch {
+                return await settle(instance.key, step, StepOutcome(.cancelled), instance.arguments)
+            }
+            delay = delay * retry.factor
+            attempt += 1
+        }
+    }
+
+    private func once(_ instance: StepInstance, _ step: Step, _ attempt: Int) async -> StepOutcome {
+        let begun = update(instance.key, step, StepOutcome(.running), instance.arguments) { update in
+            update.attempt = attempt
+            update.isRepeated = attempt == 1 && engine.journal.underway.contains(instance.key)
+        }
+        do { try await engine.journal.begin(begun) } catch { return failure(error) }
+        await engine.emit(.step(begun))
+        let output = StepOutput(key: instance.key, engine: engine)
+        let stopwatch = Stopwatch(engine.clock)
+        var outcome: StepOutcome
+        do {
+            guard !Task.isCancelled else { throw CancellationError() }
+            outcome = StepOutcome(.ok)
+            outcome.result = try await engine.performer.perform(
+                step.work.name, instance.arguments, output: output, limit: step.timeout ?? engine.options.stepLimit,
+                permissions: level.permissions)
+        } catch {
+            outcome = failure(error)
+        }
+        await output.flush()
+        outcome.duration = stopwatch.time()
+        return outcome
+    }
+
+    private func failure(_ error: any Error) -> StepOutcome {
+        if error is CancellationError { return StepOutcome(.cancelled) }
+        let failure = AnyFailure(error)
+        var outcome = StepOutcome(.failed)
+        outcome.exit = Int(failure.exit.rawValue)
+        outcome.error = StepError(code: failure.code, message: engine.redactor.redact(failure.message))
+        if let result = failure.details["result"] { outcome.result = result }
+        return outcome
+    }
+
+    // MARK: A bundle as a step
+
+    private func runBundle(_ path: String, _ instance: StepInstance, _ step: Step) async -> StepOutcome {
+        let begun = update(instance.key, step, StepOutcome(.running), instance.arguments)
+        let stopwatch = Stopwatch(engine.clock)
+        var outcome: StepOutcome
+        do {
+            try await engine.journal.begin(begun)
+            await engine.emit(.step(begun))
+            let inner = try Bundle(try engine.loadBundle(path, level.bundle.source.file))
+            let inputs = BundleInputs.values(for: inner, values: instance.arguments)
+            guard inputs.problems.isEmpty else { throw BundleFailure(inputs.problems) }
+            // What the bundle around it has in its environment is its own affair; what is needed is given as an input.
+            let environment = try await engine.environment(inner, inputs.values)
+            let nested = Level(
+                bundle: inner, inputs: inputs.values, environment: environment, prefix: instance.key + "/",
+                permissions: level.permissions + [inner.permissions], run: level.run)
+            outcome = try await engine.performer.within(step.timeout ?? inner.timeout ?? engine.options.runLimit) {
+                await Self.run(nested, engine, slots, record)
+            }
+        } catch {
+            outcome = failure(error)
+        }
+        outcome.duration = stopwatch.time()
+        outcome.isForgiven = step.continuesOnError && outcome.status == .failed
+        return await finish(instance, step, outcome)
+    }
+
+    private static func run(
+        _ level: Level, _ engine: RunEngine, _ slots: Slots, _ record: RunRecord
+    ) async -> StepOutcome {
+        var run = LevelRun(engine: engine, level: level, slots: slots, record: record)
+        await run.run(level.bundle.steps)
+        let isCancelled = Task.isCancelled
+        run = await Task { [run] in
+            var run = run
+            await run.run(level.bundle.finally)
+            return run
+        }.value
+        let outcomes = level.bundle.allSteps.compactMap { run.outcomes[$0.id] }
+        var outcome = StepOutcome(isCancelled ? .cancelled : .ok)
+        if let bad = outcomes.first(where: { $0.status == .failed && !$0.isForgiven }) {
+            outcome = bad
+            outcome.result = .null
+        }
+        var values = JSONObject()
+        for (name, template) in level.bundle.outputs where outcome.status == .ok {
+            do throws(JSONTemplate.Problem) {
+                values.append(name, try template.value(in: run.scope(for: template.expressions.map(\.expression))))
+            } catch {
+                let problem = level.bundle.source.problem(error.error.message, at: ["outputs", name] + error.path)
+                outcome = StepOutcome(.failed)
+                outcome.exit = Int(ExitCode.failed.rawValue)
+                outcome.error = StepError(code: "bundle.expression", message: problem.text)
+            }
+        }
+        if outcome.status == .ok { outcome.result = ["outputs": .object(values)] }
+        return outcome
+    }
+
+    // MARK: Results of before
+
+    private func digest(_ instance: StepInstance, _ step: Step) -> String? {
+        guard let key = instance.cacheKey else { return nil }
+        let text = JSON.array([.string(step.work.name), .object(instance.arguments), key]).text()
+        return Hexadecimal.encode(Digest.sha256(Array(text.utf8)))
+    }
+
+    private func cached(_ instance: StepInstance, _ step: Step) async -> StepOutcome? {
+        guard let digest = digest(instance, step) else { return nil }
+        do {
+            guard let result = try await engine.journal.cached(digest, at: engine.now()) else { return nil }
+            var outcome = StepOutcome(.ok)
+            outcome.result = result
+            return await settle(instance.key, step, outcome, instance.arguments) { $0.isCached = true }
+        } catch {
+            await engine.emit(.notice(step: instance.key, "the cache could not be read: \(AnyFailure(error).message)"))
+            return nil
+        }
+    }
+
+    // MARK: Telling
+
+    private func update(
+        _ key: String, _ step: Step, _ outcome: StepOutcome, _ arguments: JSONObject = [:],
+        _ change: (inout StepUpdate) -> Void = { _ in }
+    ) -> StepUpdate {
+        var update = StepUpdate(
+            key: key, work: step.work.name, attempt: max(1, outcome.attempts), time: engine.now(),
+            arguments: engine.redactor.redact(.object(arguments)), outcome: outcome)
+        update.outcome.result = engine.redactor.redact(outcome.result)
+        change(&update)
+        return update
+    }
+
+    private func tell(_ update: StepUpdate) async {
+        await record.add(update)
+        await engine.emit(.step(update))
+    }
+
+    /// The end of an attempt that was begun.
+    @discardableResult
+    private func finish(
+        _ instance: StepInstance, _ step: Step, _ outcome: StepOutcome, triesAgain: Bool = false
+    ) async -> StepOutcome {
+        if outcome.status == .ok, let digest = digest(instance, step), let cache = step.cache {
+            do {
+                try await engine.journal.keep(
+                    engine.redactor.redact(outcome.result), as: digest, until: engine.now() + cache.lifetime)
+            } catch {
+                await engine.emit(.notice(step: instance.key, "the result is not cached: \(AnyFailure(error).message)"))
+            }
+        }
+        return await settle(instance.key, step, outcome, instance.arguments) { $0.triesAgain = triesAgain }
+    }
+
+    /// Writes down how a step ended, and tells it. What cannot be written down has failed: it would be done again.
+    private func settle(
+        _ key: String, _ step: Step, _ outcome: StepOutcome, _ arguments: JSONObject = [:],
+        _ change: (inout StepUpdate) -> Void = { _ in }
+    ) async -> StepOutcome {
+        var ended = update(key, step, outcome, arguments, change)
+        do { try await engine.journal.end(ended) } catch {
+            ended.outcome = failure(error)
+        }
+        await tell(ended)
+        var outcome = outcome
+        if ended.outcome.status != outcome.status { outcome = ended.outcome }
+        return outcome
+    }
+}

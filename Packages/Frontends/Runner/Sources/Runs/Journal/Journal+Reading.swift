@@ -1,0 +1,114 @@
+public import Capabilities
+import JSON
+import ProcessKit
+import StorageKit
+
+extension Journal {
+    private static let columns: SQL = """
+        SELECT id, name, status, exit, started, ended, file, holder,
+            (SELECT count(*) FROM steps WHERE run = id AND is_final = 1),
+            (SELECT count(*) FROM steps WHERE run = id AND is_final = 1 AND status = 'failed' AND is_forgiven = 0)
+        FROM runs
+        """
+
+    /// The newest runs.
+    public func runs(limit: Int, name: String? = nil) async throws -> [RunRow] {
+        try await database.read { connection in
+            try connection.all(
+                Self.columns + " WHERE ?1 IS NULL OR name = ?1 ORDER BY started DESC, id DESC LIMIT ?2", name, limit
+            ) { try Self.row($0) }
+        }
+    }
+
+    /// A run by its name, by the beginning of it, or the newest.
+    public func find(_ name: String?) async throws -> RunRow {
+        let name = name == "last" ? nil : name
+        let found = try await database.read { connection in
+            try connection.all(
+                Self.columns
+                    + " WHERE ?1 IS NULL OR substr(id, 1, length(?1)) = ?1 ORDER BY started DESC, id DESC LIMIT 2", name
+            ) { try Self.row($0) }
+        }
+        guard let first = found.first else { throw RunError.unknown(name) }
+        if let name, found.count > 1, first.id != name { throw RunError.ambiguous(name) }
+        return first
+    }
+
+    /// Every attempt of every step, in the order in which they began.
+    public func steps(of run: String) async throws -> [StepRow] {
+        try await database.read { connection in
+            try connection.all(
+                """
+                SELECT key, work, status, attempt, exit, error_code, error_message, started, duration, arguments, result
+                FROM steps WHERE run = ? ORDER BY number
+                """, run
+            ) { row in
+                let code: String? = try row[5]
+                return StepRow(
+                    key: try row[0], work: try row[1], status: StepStatus(rawValue: try row[2]) ?? .failed,
+                    attempt: try row[3], exit: try row[4],
+                    error: try code.map { StepError(code: $0, message: try (row[6] as String?) ?? "") },
+                    started: try row[7], seconds: try row[8],
+                    arguments: try JSON(parsing: Array((try row[9] as String).utf8)),
+                    result: try JSON(parsing: Array((try row[10] as String).utf8)))
+            }
+        }
+    }
+
+    /// What the steps said, or one of them.
+    public func events(of run: String, step: String? = nil) async throws -> [JournalEvent] {
+        try await database.read { connection in
+            try connection.all(
+                """
+                SELECT number, step, time, event FROM events
+                WHERE run = ?1 AND (?2 IS NULL OR step = ?2) ORDER BY number
+                """, run, step
+            ) { row in
+                JournalEvent(
+                    number: try row[0], step: try row[1], time: try row[2],
+                    event: try JSON(parsing: Array((try row[3] as String).utf8)))
+            }
+        }
+    }
+
+    /// The process that runs it; nil when nobody does any more.
+    public func holder(of run: String) async throws -> Int32? {
+        let text = try await database.read { connection in
+            try connection.first("SELECT holder FROM runs WHERE id = ?", run) { try $0[0] as String? }
+        }
+        guard let text = text ?? nil, let holder = ProcessIdentity(text), holder.isAlive else { return nil }
+        return holder.process
+    }
+
+    /// Forgets runs that ended before a time; gives how many.
+    public func prune(before time: Timestamp) async throws -> Int {
+        let now = now()
+        return try await database.write { connection in
+            try connection.run("DELETE FROM cache WHERE until <= ?", now)
+            let ids = try connection.all(
+                "SELECT id FROM runs WHERE ended < ? OR (ended IS NULL AND started < ?)", time, time
+            ) {
+                try $0[0] as String
+            }
+            var count = 0
+            for id in ids {
+                let holder = try connection.first("SELECT holder FROM runs WHERE id = ?", id) { try $0[0] as String? }
+                if case let text?? = holder, ProcessIdentity(text)?.isAlive == true { continue }
+                for statement: SQL in ["DELETE FROM events WHERE run = ?", "DELETE FROM steps WHERE run = ?"] {
+                    try connection.run(statement, id)
+                }
+                count += try connection.run("DELETE FROM runs WHERE id = ?", id)
+            }
+            return count
+        }
+    }
+
+    private static func row(_ row: borrowing Row) throws -> RunRow {
+        let holder: String? = try row[7]
+        let isAlive = holder.flatMap(ProcessIdentity.init)?.isAlive ?? false
+        let status = RunSummary.Status(rawValue: try row[2]) ?? .failed
+        return RunRow(
+            id: try row[0], name: try row[1], status: status, exit: try row[3], started: try row[4], ended: try row[5],
+            file: try row[6], steps: try row[8], failed: try row[9], isBroken: status == .running && !isAlive)
+    }
+}

@@ -1,0 +1,106 @@
+public import Bundles
+import Capabilities
+public import JSON
+import ProcessKit
+import StorageKit
+
+extension Journal {
+    /// Begins a run.
+    public func begin(_ bundle: Bundle, inputs: JSONObject, eventsKept: Int = RunOptions().eventsKept) async throws
+        -> JournalRun
+    {
+        let time = now()
+        let id = RunID.new(at: time)
+        let holder = ProcessIdentity.own.text
+        // An input that is secret has to be given again when the run goes on.
+        var shown = JSONObject()
+        for (name, value) in inputs {
+            let isSecret = bundle.inputs.first { $0.name == name }?.isSecret ?? false
+            shown.append(name, isSecret ? .string(Redactor.mark) : value)
+        }
+        let text = JSON.object(shown).text()
+        try await database.write { connection in
+            try connection.run(
+                """
+                INSERT INTO runs (id, name, file, digest, inputs, started, status, holder) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """, id.text, bundle.name, bundle.source.file, bundle.source.digest, text, time,
+                RunSummary.Status.running.rawValue, holder)
+        }
+        return JournalRun(self, id, eventsKept: eventsKept)
+    }
+
+    /// What is needed to go on with a run: its file and what it was given.
+    public struct Unfinished: Sendable {
+        public let id: RunID
+        public let file: String
+        public let digest: String
+        /// Secret ones say nothing but that.
+        public let inputs: JSONObject
+    }
+
+    /// A run by its name, by the beginning of it, or the newest.
+    public func unfinished(_ name: String?) async throws -> Unfinished {
+        let row = try await find(name)
+        let stored = try await database.read { connection in
+            try connection.first("SELECT file, digest, inputs, holder FROM runs WHERE id = ?", row.id) { row in
+                (try row[0] as String, try row[1] as String, try row[2] as String, try row[3] as String?)
+            }
+        }
+        guard let (file, digest, inputs, holder) = stored else { throw RunError.unknown(row.id) }
+        if let holder, ProcessIdentity(holder)?.isAlive == true { throw RunError.stillRunning(row.id) }
+        guard row.status != .ok else { throw RunError.alreadyDone(row.id) }
+        return Unfinished(
+            id: RunID(row.id), file: file, digest: digest, inputs: try JSON(parsing: Array(inputs.utf8)).object ?? [:])
+    }
+
+    /// Goes on with a run: what was over is known and not done again, unless it failed and that is asked for.
+    public func resume(_ id: RunID, again: Bool = false, eventsKept: Int = RunOptions().eventsKept) async throws
+        -> JournalRun
+    {
+        let holder = ProcessIdentity.own.text
+        let (steps, events, count) = try await database.write { connection in
+            let before = try connection.first("SELECT holder FROM runs WHERE id = ?", id.text) { try $0[0] as String? }
+            if case let text?? = before, let identity = ProcessIdentity(text), identity.isAlive {
+                throw RunError.stillRunning(id.text)
+            }
+            try connection.run(
+                "UPDATE runs SET holder = ?, status = 'running', ended = NULL WHERE id = ?", holder, id.text)
+            let steps = try connection.all(
+                """
+                SELECT key, status, result, exit, error_code, error_message, duration, is_final, is_forgiven, attempt
+                FROM steps WHERE run = ? ORDER BY key, attempt
+                """, id.text
+            ) { row -> (key: String, outcome: StepOutcome, isFinal: Bool) in
+                var outcome = StepOutcome(StepStatus(rawValue: try row[1]) ?? .failed)
+                outcome.result = try JSON(parsing: Array((try row[2] as String).utf8))
+                outcome.exit = try row[3]
+                if let code: String = try row[4] {
+                    outcome.error = StepError(code: code, message: try (row[5] as String?) ?? "")
+                }
+                outcome.duration = .seconds(try row[6] as Double)
+                outcome.isForgiven = try (row[8] as Int) == 1
+                outcome.attempts = try row[9]
+                return (try row[0], outcome, try (row[7] as Int) == 1)
+            }
+            let events = try connection.first("SELECT max(number) FROM events WHERE run = ?", id.text) {
+                try $0[0] as Int?
+            }
+            let count = try connection.first("SELECT max(number) FROM steps WHERE run = ?", id.text) {
+                try $0[0] as Int?
+            }
+            return (steps, (events ?? nil).map { $0 + 1 } ?? 0, (count ?? nil) ?? 0)
+        }
+        var finished: [String: StepOutcome] = [:]
+        var underway: Set<String> = []
+        for (key, outcome, isFinal) in steps {
+            if isFinal, !again || outcome.isGood {
+                finished[key] = outcome
+            } else if outcome.status == .running {
+                underway.insert(key)
+            }
+        }
+        return JournalRun(
+            self, id, isResumed: true, finished: finished, underway: underway, events: events, steps: count,
+            eventsKept: eventsKept)
+    }
+}

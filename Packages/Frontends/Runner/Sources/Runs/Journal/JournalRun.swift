@@ -1,0 +1,161 @@
+import Capabilities
+import JSON
+import ProcessKit
+import StorageKit
+import Synchronization
+
+/// One run in the journal, by the process that runs it.
+public final class JournalRun: Sendable {
+    public let id: RunID
+    /// Whether an earlier process has done a part of it.
+    public let isResumed: Bool
+    /// What was over when that broke off, by key.
+    let finished: [String: StepOutcome]
+    /// What had begun then and was not over.
+    let underway: Set<String>
+    private let journal: Journal
+    private let eventsKept: Int
+    private let state: Mutex<State>
+
+    private struct State {
+        /// Events that are not written yet.
+        var events: [(step: String, time: Timestamp, event: JSON)] = []
+        /// How many each step has had.
+        var counts: [String: Int] = [:]
+        var nextEvent: Int
+        var nextStep: Int
+    }
+
+    init(
+        _ journal: Journal, _ id: RunID, isResumed: Bool = false, finished: [String: StepOutcome] = [:],
+        underway: Set<String> = [], events: Int = 0, steps: Int = 0, eventsKept: Int = RunOptions().eventsKept
+    ) {
+        self.journal = journal
+        self.id = id
+        self.isResumed = isResumed
+        self.finished = finished
+        self.underway = underway
+        self.eventsKept = eventsKept
+        state = Mutex(State(nextEvent: events, nextStep: steps))
+    }
+
+    // MARK: Steps
+
+    func begin(_ update: StepUpdate) async throws {
+        let (id, number) = (id.text, number())
+        try await write { connection in
+            try connection.run(
+                """
+                INSERT OR REPLACE INTO steps (run, key, attempt, work, status, arguments, started, number)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """, id, update.key, update.attempt, update.work, StepStatus.running.rawValue, update.arguments.text(),
+                update.time, number)
+        }
+    }
+
+    /// Writes down how a step ended, and what it said meanwhile.
+    func end(_ update: StepUpdate) async throws {
+        let (id, number) = (id.text, number())
+        let events = takeEvents()
+        let outcome = update.outcome
+        try await write { connection in
+            try connection.run(
+                """
+                INSERT INTO steps (run, key, attempt, work, status, arguments, result, exit, error_code, error_message,
+                    started, duration, is_final, is_forgiven, number)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (run, key, attempt) DO UPDATE SET status = excluded.status, result = excluded.result,
+                    exit = excluded.exit, error_code = excluded.error_code, error_message = excluded.error_message,
+                    duration = excluded.duration, is_final = excluded.is_final, is_forgiven = excluded.is_forgiven
+                """, id, update.key, update.attempt, update.work, outcome.status.rawValue, update.arguments.text(),
+                outcome.result.text(), outcome.exit, outcome.error?.code, outcome.error?.message, update.time,
+                outcome.duration / .seconds(1), update.triesAgain || outcome.status == .cancelled ? 0 : 1,
+                outcome.isForgiven ? 1 : 0, number)
+            try connection.insert(events, of: id)
+        }
+    }
+
+    /// Keeps what a step says until it ends, as long as that is not too much.
+    func note(_ event: JSON, of step: String, at time: Timestamp) {
+        state.withLock { state in
+            let count = state.counts[step, default: 0]
+            state.counts[step] = count + 1
+            if count < eventsKept { state.events.append((step, time, event)) }
+            if count == eventsKept {
+                state.events.append((step, time, ["type": "notice", "text": "more events are not kept"]))
+            }
+        }
+    }
+
+    /// The run is over.
+    func end(_ summary: RunSummary) async throws {
+        let id = id.text
+        let events = takeEvents()
+        try await write { connection in
+            try connection.insert(events, of: id)
+            try connection.run(
+                """
+                UPDATE runs SET ended = ?, status = ?, exit = ?, outputs = ?, error_code = ?, error_message = ?,
+                    holder = NULL WHERE id = ?
+                """, summary.ended, summary.status.rawValue, Int(summary.exit.rawValue),
+                JSON.object(summary.outputs).text(), summary.error?.code, summary.error?.message, id)
+        }
+    }
+
+    // MARK: Results of before
+
+    func cached(_ digest: String, at time: Timestamp) async throws -> JSON? {
+        let text = try await journal.database.read { connection in
+            try connection.first("SELECT result FROM cache WHERE digest = ? AND until > ?", digest, time) { row in
+                try row[0] as String
+            }
+        }
+        return try text.map { try JSON(parsing: Array($0.utf8)) }
+    }
+
+    func keep(_ result: JSON, as digest: String, until: Timestamp) async throws {
+        let time = journal.now()
+        try await write { connection in
+            try connection.run("DELETE FROM cache WHERE until <= ?", time)
+            try connection.run(
+                "INSERT OR REPLACE INTO cache (digest, result, until) VALUES (?, ?, ?)", digest, result.text(), until)
+        }
+    }
+
+    // MARK: Writing
+
+    private func number() -> Int {
+        state.withLock { state in
+            state.nextStep += 1
+            return state.nextStep
+        }
+    }
+
+    private func takeEvents() -> [JournalEvent] {
+        state.withLock { state in
+            let first = state.nextEvent
+            state.nextEvent += state.events.count
+            defer { state.events = [] }
+            return state.events.enumerated().map { index, event in
+                JournalEvent(number: first + index, step: event.step, time: event.time, event: event.event)
+            }
+        }
+    }
+
+    /// A run that is stopped still has to say what became of its steps.
+    private func write(_ body: @escaping @Sendable (Connection) throws -> Void) async throws {
+        let database = journal.database
+        try await Task { try await database.write(body) }.value
+    }
+}
+
+extension Connection {
+    fileprivate func insert(_ events: [JournalEvent], of run: String) throws {
+        for event in events {
+            try self.run(
+                "INSERT INTO events (run, number, step, time, event) VALUES (?, ?, ?, ?, ?)", run, event.number,
+                event.step,
+                event.time, event.event.text())
+        }
+    }
+}

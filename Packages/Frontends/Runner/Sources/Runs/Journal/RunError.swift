@@ -1,0 +1,34 @@
+public import Capabilities
+
+/// What can be wrong with a run that is looked for.
+public enum RunError: Failure, Hashable {
+    case unknown(String?)
+    case ambiguous(String)
+    case stillRunning(String)
+    case alreadyDone(String)
+    case changed(String)
+
+    public var code: String {
+        switch self {
+        case .unknown: "run.unknown"
+        case .ambiguous: "run.ambiguous"
+        case .stillRunning: "run.still-running"
+        case .alreadyDone: "run.already-done"
+        case .changed: "run.changed"
+        }
+    }
+
+    public var exit: ExitCode { .usage }
+
+    public var message: String {
+        switch self {
+        case .unknown(nil): "nothing was run yet; 'martlet run FILE' runs a bundle"
+        case .unknown(let id?): "there is no run '\(PlainText.escape(id))'; 'martlet runs list' shows them"
+        case .ambiguous(let id): "several runs begin with '\(PlainText.escape(id))'; name more of it"
+        case .stillRunning(let id): "the run \(id) is still going on; 'martlet runs cancel \(id)' stops it"
+        case .alreadyDone(let id): "the run \(id) has ended well, so that there is nothing to go on with"
+        case .changed(let file):
+            "\(PlainText.escape(file)) was changed since that run began; run it from the beginning, or take the change back"
+        }
+    }
+}

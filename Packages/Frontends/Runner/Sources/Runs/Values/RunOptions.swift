@@ -1,0 +1,15 @@
+/// How a run is done.
+public struct RunOptions: Sendable {
+    /// How many actions run at once, where the bundle does not say.
+    public var parallel = 2
+    /// How long one attempt of a step may take that says nothing of it.
+    public var stepLimit = Duration.seconds(30 * 60)
+    /// How long a run may take whose bundle says nothing of it.
+    public var runLimit = Duration.seconds(6 * 3600)
+    /// How long the steps of the end may take together.
+    public var endLimit = Duration.seconds(10 * 60)
+    /// How many events of a step are kept.
+    public var eventsKept = 1_000
+
+    public init() {}
+}

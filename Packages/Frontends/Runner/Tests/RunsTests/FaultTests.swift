@@ -1,0 +1,166 @@
+import Bundles
+import Capabilities
+import JSON
+import Registry
+import Runs
+import Synchronization
+import Testing
+
+@Suite("A run that does not go smoothly")
+struct FaultTests {
+    @Test("tries again what may work later, and nothing else")
+    func retry() async throws {
+        try await withLab { lab in
+            let count = Mutex(0)
+            let performer = TestPerformer([
+                "flaky": { _, _ in
+                    let time = count.withLock { count -> Int in
+                        count += 1
+                        return count
+                    }
+                    if time < 3 { throw TestFailure("not yet", exit: .unreachable) }
+                    return "at last"
+                }, "denied": { _, _ in throw TestFailure("no", exit: .denied) },
+            ])
+            let run = try await lab.run(
+                """
+                name: t
+                steps:
+                  - {id: a, action: flaky, retry: {times: 5, delay: 1ms}}
+                  - {id: b, action: denied, retry: {times: 5, delay: 1ms}, continue-on-error: true}
+                  - {id: c, action: denied, retry: {times: 2, delay: 1ms, on: [3]}}
+                """, performer)
+            let attempts = { (key: String) in run.summary.steps.filter { $0.key == key }.map(\.attempt) }
+            #expect(attempts("a") == [1, 2, 3] && attempts("b") == [1] && attempts("c") == [1, 2, 3])
+            #expect(run.result("a") == "at last" && run.summary.exit == .denied)
+            let steps = try await lab.journal.steps(of: run.summary.id.text)
+            #expect(steps.filter { $0.key == "a" }.map(\.status) == [.failed, .failed, .ok])
+        }
+    }
+
+    @Test("ends each step after its time, and the run after its own; what cleans up runs in any case")
+    func timeouts() async throws {
+        try await withLab { lab in
+            let performer = TestPerformer([
+                "hang": { _, _ in
+                    try await ContinuousClock().sleep(for: .seconds(600)); return 1
+                }
+            ])
+            let step = try await lab.run(
+                "name: t\nsteps:\n  - {id: a, action: hang, timeout: 20ms}\nfinally:\n  - {id: z, action: clean}\n",
+                performer)
+            #expect(step.states == ["a: failed", "z: ok"] && step.summary.exit == .unreachable)
+            let whole = try await lab.run(
+                "name: t\ntimeout: 20ms\nsteps:\n  - {id: a, action: hang}\n  - {id: b, action: x}\nfinally:\n  - {id: z, action: clean}\n",
+                performer)
+            #expect(whole.summary.error?.code == "bundle.timed-out" && whole.summary.status == .failed)
+            #expect(whole.summary.steps.last?.key == "z" && whole.summary.steps.last?.outcome.status == .ok)
+        }
+    }
+
+    @Test("that is stopped says so of each step, and cleans up")
+    func cancelling() async throws {
+        try await withLab { lab in
+            let (began, told) = AsyncStream<Void>.makeStream()
+            let performer = TestPerformer([
+                "hang": { _, _ in
+                    told.yield()
+                    try await ContinuousClock().sleep(for: .seconds(600))
+                    return 1
+                }
+            ])
+            let lab = lab
+            let task = Task {
+                try await lab.run(
+                    """
+                    name: t
+                    parallel: 2
+                    steps:
+                      - {id: a, action: hang, needs: []}
+                      - {id: b, action: hang, needs: []}
+                      - {id: w, action: x, needs: []}
+                      - {id: c, action: x, needs: [a]}
+                    finally:
+                      - {id: z, action: clean, with: {a: "${{ steps.a.status }}"}}
+                    """, performer)
+            }
+            for await _ in began.prefix(2) {}
+            task.cancel()
+            let run = try await task.value
+            #expect(run.summary.status == .cancelled && run.summary.exit == .interrupted)
+            #expect(
+                Set(run.states) == ["a: cancelled", "b: cancelled", "w: cancelled", "c: cancelled", "z: ok"],
+                "\(run.states)")
+            #expect(run.result("z") == ["a": "cancelled"])
+            #expect(try await lab.journal.runs(limit: 1)[0].status == .cancelled)
+        }
+    }
+
+    @Test("writes no secret down, wherever it was said")
+    func secrets() async throws {
+        try await withLab { lab in
+            lab.redactor.learn(Secret("swordfish-9000"))
+            let performer = TestPerformer([
+                "leak": { arguments, output in
+                    try await output.event(
+                        ActionEvent("message", ["text": "it is swordfish-9000"], text: "swordfish-9000"))
+                    output.notice("swordfish-9000 again")
+                    throw TestFailure("refused swordfish-9000", exit: .denied)
+                }, "echo": { _, _ in ["answer": "swordfish-9000"] },
+            ])
+            let run = try await lab.run(
+                """
+                name: t
+                steps:
+                  - {id: a, action: leak, with: {key: swordfish-9000}, continue-on-error: true}
+                  - {id: b, action: echo}
+                  - {id: c, action: use, with: {key: "${{ steps.b.result.answer }}"}}
+                outputs: {all: "${{ steps.b.result.answer }}"}
+                """, performer)
+            #expect(performer.calls.last == "use {\"key\":\"swordfish-9000\"}")
+            let id = run.summary.id.text
+            var texts = try await lab.journal.steps(of: id).map { "\($0)" }
+            texts += try await lab.journal.events(of: id).map { "\($0)" }
+            texts += run.events.map { "\($0)" } + [JSON.object(run.summary.outputs).text()]
+            #expect(texts.count > 10 && !texts.contains { $0.contains("swordfish") })
+            #expect(texts.contains { $0.contains("‹redacted›") })
+        }
+    }
+
+    @Test("keeps what steps say, as long as that is not too much")
+    func events() async throws {
+        try await withLab { lab in
+            let performer = TestPerformer([
+                "talk": { _, output in
+                    for number in 0..<1_500 { try await output.event(ActionEvent("message", ["n": .int(number)])) }
+                    return "done"
+                }
+            ])
+            let run = try await lab.run("name: t\nsteps:\n  - {id: a, action: talk}\n", performer)
+            let kept = try await lab.journal.events(of: run.summary.id.text, step: "a")
+            #expect(kept.count == 1_001 && kept.last?.event["text"] == "more events are not kept")
+            #expect(run.events.count { if case .output = $0 { true } else { false } } == 1_500)
+        }
+    }
+
+    @Test("uses a result of before as long as it is fresh and what it depends on is the same")
+    func cache() async throws {
+        try await withLab { lab in
+            let performer = TestPerformer(["slow": { arguments, _ in arguments["x"] ?? .null }])
+            let text = """
+                name: t
+                inputs: {key: {}}
+                steps:
+                  - {id: a, action: slow, with: {x: 1}, cache: {key: "${{ inputs.key }}", for: 1h}}
+                """
+            for (key, isCached, calls) in [("one", false, 1), ("one", true, 1), ("two", false, 2), ("one", true, 2)] {
+                let run = try await lab.run(text, performer, inputs: ["key": .string(key)])
+                #expect(run.result("a") == 1 && performer.calls.count == calls, "\(key)")
+                #expect(run.summary.steps.last?.isCached == isCached)
+            }
+            let changed = text.replacing("x: 1", with: "x: 2")
+            let run = try await lab.run(changed, performer, inputs: ["key": "one"])
+            #expect(run.result("a") == 2 && performer.calls.count == 3)
+        }
+    }
+}

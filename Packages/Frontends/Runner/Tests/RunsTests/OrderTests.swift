@@ -1,0 +1,199 @@
+import Bundles
+import Capabilities
+import JSON
+import Runs
+import Testing
+
+@Suite("The steps of a run")
+struct OrderTests {
+    @Test("follow each other as they are written, and their results are there for the next")
+    func sequence() async throws {
+        try await withLab { lab in
+            let performer = TestPerformer(["echo": { arguments, _ in arguments["value"] ?? .null }])
+            let run = try await lab.run(
+                """
+                name: t
+                inputs: {name: {default: Ada}}
+                steps:
+                  - {id: a, action: echo, with: {value: "${{ inputs.name }}"}}
+                  - {id: b, action: echo, with: {value: {said: "${{ steps.a.result }}!", list: [1, "${{ 1 + 1 }}"]}}}
+                  - {id: c, action: echo, with: {value: "${{ steps.b.result.list[1] + 1 }}"}}
+                outputs: {sum: "${{ steps.c.result }}", status: "${{ steps.a.status }}"}
+                """, performer)
+            #expect(run.states == ["a: ok", "b: ok", "c: ok"])
+            #expect(run.result("b") == ["said": "Ada!", "list": [1, 2]])
+            #expect(run.summary.outputs == ["sum": 3, "status": "ok"] && run.summary.exit == .done)
+        }
+    }
+
+    @Test("run side by side as far as they do not need each other and there is room", arguments: [1, 2, 8])
+    func parallel(width: Int) async throws {
+        try await withLab { lab in
+            let gate = Gate(min(width, 4))
+            let performer = TestPerformer(["meet": { _, _ in await gate.meet() }])
+            let run = try await lab.run(
+                """
+                name: t
+                parallel: \(width)
+                steps:
+                  - {id: a, action: meet, needs: []}
+                  - {id: b, action: meet, needs: []}
+                  - {id: c, action: meet, needs: []}
+                  - {id: d, action: meet, needs: []}
+                  - {id: e, action: last, needs: [a, b, c, d]}
+                """, performer)
+            #expect(run.summary.status == .ok && performer.most == min(width, 4))
+            #expect(performer.calls.last == "last")
+        }
+    }
+
+    @Test("that fail block what needs them, and nothing else")
+    func failure() async throws {
+        try await withLab { lab in
+            let performer = TestPerformer(["fail": { _, _ in throw TestFailure("no luck", exit: .denied) }])
+            let run = try await lab.run(
+                """
+                name: t
+                steps:
+                  - {id: a, action: fail}
+                  - {id: b, action: x}
+                  - {id: c, action: x, if: always()}
+                  - {id: d, action: x, if: "failed() && steps.a.exit == 3", needs: [a]}
+                  - {id: e, action: x, needs: []}
+                  - {id: f, action: x, needs: [e]}
+                  - {id: g, action: x, needs: [a], if: "true"}
+                finally:
+                  - {id: z, action: report, with: {why: "${{ steps.a.error.message }}", bad: "${{ run.failed }}"}}
+                  - {id: y, action: x, if: failed()}
+                """, performer)
+            #expect(
+                Set(run.states) == [
+                    "a: failed", "b: blocked", "c: ok", "d: ok", "e: ok", "f: ok", "g: blocked", "z: ok", "y: skipped",
+                ])
+            #expect(run.result("z") == ["why": "no luck", "bad": true])
+            #expect(
+                run.summary.status == .failed && run.summary.exit == .denied && run.summary.error?.code == "test.failed"
+            )
+        }
+    }
+
+    @Test("that fail and are forgiven do not stop the run")
+    func forgiven() async throws {
+        try await withLab { lab in
+            let performer = TestPerformer(["fail": { _, _ in throw TestFailure("no luck", exit: .failed) }])
+            let run = try await lab.run(
+                """
+                name: t
+                steps:
+                  - {id: a, action: fail, continue-on-error: true}
+                  - {id: b, action: x}
+                  - {id: c, action: x, if: "false"}
+                  - {id: d, action: x, if: "steps.a.status == 'failed'"}
+                """, performer)
+            #expect(run.states == ["a: failed", "b: ok", "c: skipped", "d: ok"])
+            #expect(run.summary.status == .ok && run.summary.exit == .done)
+        }
+    }
+
+    @Test("run for each combination and each item, with the results in their order")
+    func spread() async throws {
+        try await withLab { lab in
+            let performer = TestPerformer(["echo": { arguments, _ in arguments["value"] ?? .null }])
+            let run = try await lab.run(
+                """
+                name: t
+                parallel: 4
+                steps:
+                  - id: m
+                    action: echo
+                    matrix: {a: [1, 2], b: [x, y], exclude: [{a: 2, b: x}]}
+                    with: {value: "${{ matrix.a }}${{ matrix.b }}"}
+                  - id: f
+                    action: echo
+                    foreach: "${{ steps.m.result }}"
+                    parallel: 2
+                    with: {value: "${{ each.index }}:${{ each.value }}"}
+                  - {id: none, action: echo, foreach: "${{ [] }}"}
+                """, performer)
+            #expect(run.result("m") == ["1x", "1y", "2y"] && run.result("f") == ["0:1x", "1:1y", "2:2y"])
+            #expect(run.result("none") == [] && run.summary.status == .ok)
+            #expect(run.summary.steps.contains { $0.key == "m[a=2,b=y]" })
+        }
+    }
+
+    @Test("fail as a whole when one of their runs fails, and the others go on")
+    func spreadFailure() async throws {
+        try await withLab { lab in
+            let performer = TestPerformer([
+                "odd": { arguments, _ in
+                    if let value = arguments["value"]?.int, value % 2 == 1 {
+                        throw TestFailure("odd \(value)", exit: .toolFailed)
+                    }
+                    return "even"
+                }
+            ])
+            let run = try await lab.run(
+                "name: t\nsteps:\n  - {id: f, action: odd, foreach: [0, 1, 2, 3], with: {value: \"${{ each.value }}\"}}\n",
+                performer)
+            #expect(run.result("f") == ["even", .null, "even", .null])
+            #expect(run.summary.exit == .toolFailed && run.summary.error?.message == "odd 1")
+        }
+    }
+
+    @Test("have mistakes that only the run can show, with their place")
+    func mistakes() async throws {
+        try await withLab { lab in
+            let run = try await lab.run(
+                """
+                name: t
+                steps:
+                  - {id: a, action: x}
+                  - {id: b, action: x, with: {value: "${{ 1 + steps.a.status }}"}}
+                  - {id: c, action: x, foreach: "${{ steps.a.result }}", needs: [a]}
+                  - {id: d, action: x, if: steps.a.result, needs: [a]}
+                """)
+            #expect(Set(run.states) == ["a: ok", "b: failed", "c: failed", "d: failed"])
+            let messages = run.summary.steps.compactMap(\.outcome.error?.message).sorted()
+            #expect(messages.count == 3 && messages.allSatisfy { $0.hasPrefix("b.yaml:") }, "\(messages)")
+        }
+    }
+
+    @Test("run other bundles, fifty deep, with their inputs and outputs")
+    func nesting() async throws {
+        try await withLab { lab in
+            for level in 0..<50 {
+                lab.files["\(level)"] = """
+                    name: level
+                    inputs: {n: {type: integer}}
+                    steps:
+                      - {id: in, \(level == 49 ? "action: echo" : "bundle: '\(level + 1)'"), with: {n: "${{ inputs.n + 1 }}"}}
+                    outputs: {n: "${{ steps.in.result.\(level == 49 ? "n" : "outputs.n") }}"}
+                    """
+            }
+            let run = try await lab.run(
+                "name: t\nsteps:\n  - {id: s, bundle: '0', with: {n: 0}}\noutputs: {n: \"${{ steps.s.outputs.n }}\"}\n")
+            #expect(run.summary.outputs == ["n": 50], "\(run.summary)")
+            #expect(run.summary.steps.contains { $0.key == "s" + String(repeating: "/in", count: 50) })
+        }
+    }
+}
+
+/// Lets nobody through before so many have come; where fewer run at once, each goes through alone.
+actor Gate {
+    private let size: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ size: Int) {
+        self.size = size
+    }
+
+    func meet() async -> JSON {
+        if waiting.count + 1 == size {
+            waiting.forEach { $0.resume() }
+            waiting = []
+        } else {
+            await withCheckedContinuation { waiting.append($0) }
+        }
+        return .null
+    }
+}

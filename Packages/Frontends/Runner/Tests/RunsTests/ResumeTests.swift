@@ -1,0 +1,124 @@
+import Bundles
+import Capabilities
+import JSON
+import Runs
+import Synchronization
+import Testing
+
+@Suite("A run that broke off")
+struct ResumeTests {
+    private static let text = """
+        name: t
+        parallel: 3
+        steps:
+          - {id: a, action: count, with: {n: 1}}
+          - {id: m, action: count, matrix: {i: [1, 2, 3, 4, 5]}, with: {n: "${{ matrix.i }}"}}
+          - {id: b, action: count, with: {n: "${{ length(steps.m.result) }}"}}
+          - {id: f, action: fail, needs: [a], continue-on-error: true}
+          - {id: c, action: count, needs: [b, f], with: {n: "${{ steps.f.exit }}"}}
+        finally:
+          - {id: z, action: clean}
+        outputs: {b: "${{ steps.b.result }}", m: "${{ steps.m.result }}"}
+        """
+
+    /// From the n-th action on nothing comes back any more, which is told once.
+    private func performer(_ done: DoneLog, hangingAt last: Int, _ told: AsyncStream<Void>.Continuation? = nil)
+        -> TestPerformer
+    {
+        let count = Mutex(0)
+        let work: TestPerformer.Work = { arguments, _ in
+            let number = count.withLock { count -> Int in
+                count += 1
+                return count
+            }
+            if number >= last {
+                told?.yield()
+                try await ContinuousClock().sleep(for: .seconds(3_600))
+            }
+            done.add(JSON.object(arguments).text())
+            return ["did": arguments["n"] ?? .null]
+        }
+        return TestPerformer([
+            "count": work,
+            "fail": { arguments, output in
+                _ = try await work(arguments, output)
+                throw TestFailure("no", exit: .toolFailed)
+            },
+            "clean": { _, _ in "clean" },
+        ])
+    }
+
+    @Test("does nothing twice that was over, and ends as one that did not break off", arguments: 1...9)
+    func resuming(last: Int) async throws {
+        try await withLab { lab in
+            let whole = try await lab.run(Self.text, performer(DoneLog(), hangingAt: .max))
+            let first = try await lab.journal.begin(lab.bundle(Self.text), inputs: [:])
+            let (before, after) = (DoneLog(), DoneLog())
+            let (hanging, told) = AsyncStream<Void>.makeStream()
+            let dying = performer(before, hangingAt: last, told)
+            let copy = lab
+            let task = Task { try await copy.run(Self.text, dying, on: first) }
+            for await _ in hanging.prefix(1) {}
+            task.cancel()
+            let broken = try await task.value
+            #expect(broken.summary.status == .cancelled)
+            let finished = broken.summary.steps.filter { [.ok, .failed].contains($0.outcome.status) && $0.key != "z" }
+            let unfinished = try await lab.journal.unfinished(first.id.text)
+            #expect(unfinished.digest == (try lab.bundle(Self.text)).source.digest)
+            let run = try await lab.run(
+                Self.text, performer(after, hangingAt: .max), on: try await lab.journal.resume(first.id))
+            #expect(run.summary.outputs == whole.summary.outputs && run.summary.status == .ok)
+            let restored = Set(run.summary.steps.filter(\.isRestored).map(\.key))
+            // A step that was over as a whole is told as a whole.
+            #expect(
+                finished.allSatisfy { restored.contains($0.key) || restored.contains("m") && $0.key.hasPrefix("m[") })
+            #expect(!restored.contains("z"))
+            #expect(before.all.count + after.all.count == 9, "\(before.all) \(after.all)")
+        }
+    }
+
+    @Test("is known by its name, the beginning of it, or as the last; what is wrong with that is said")
+    func finding() async throws {
+        try await withLab { lab in
+            await #expect(throws: RunError.unknown(nil)) { try await lab.journal.find(nil) }
+            let done = try await lab.run("name: t\nsteps:\n  - action: x\n")
+            let id = done.summary.id.text
+            #expect(try await lab.journal.find("last").id == id)
+            #expect(try await lab.journal.find(String(id.dropLast(2))).id == id)
+            await #expect(throws: RunError.unknown("zzz")) { try await lab.journal.find("zzz") }
+            await #expect(throws: RunError.alreadyDone(id)) { try await lab.journal.unfinished(id) }
+            let open = try await lab.journal.begin(lab.bundle("name: t\nsteps:\n  - action: x\n"), inputs: [:])
+            await #expect(throws: RunError.stillRunning(open.id.text)) {
+                try await lab.journal.unfinished(open.id.text)
+            }
+            await #expect(throws: RunError.ambiguous("2")) { try await lab.journal.find("2") }
+            #expect(try await lab.journal.prune(before: .testNow() + .seconds(1)) == 1)
+            #expect(try await lab.journal.runs(limit: 10).map(\.id) == [open.id.text])
+        }
+    }
+
+    @Test("does again what failed only where that is asked for")
+    func again() async throws {
+        try await withLab { lab in
+            let text = "name: t\nsteps:\n  - {id: a, action: x}\n  - {id: b, action: fail}\n  - {id: c, action: x}\n"
+            let failing = TestPerformer(["fail": { _, _ in throw TestFailure("no", exit: .failed) }])
+            let first = try await lab.run(text, failing)
+            #expect(first.states == ["a: ok", "b: failed", "c: blocked"])
+            let kept = TestPerformer()
+            let same = try await lab.run(text, kept, on: try await lab.journal.resume(first.summary.id))
+            #expect(kept.calls.isEmpty && same.summary.status == .failed)
+            let mended = TestPerformer()
+            let again = try await lab.run(text, mended, on: try await lab.journal.resume(first.summary.id, again: true))
+            #expect(mended.calls == ["fail", "x"] && again.summary.status == .ok)
+        }
+    }
+}
+
+/// What was done, over several performers.
+final class DoneLog: Sendable {
+    private let log = Mutex<[String]>([])
+
+    var all: [String] { log.withLock { $0 } }
+
+    func add(_ text: String) { log.withLock { $0.append(text) } }
+}

@@ -1,0 +1,47 @@
+import Glibc
+import LoopKit
+import ProcessKit
+import Testing
+
+@Suite("Processes of others", .timeLimit(.minutes(1))) struct OtherProcessTests {
+    @Test("a process is asked to end, and its end is waited for")
+    func ends() async throws {
+        let loop = EventLoop()
+        defer { loop.stop() }
+        var command = script("echo ready; exec sleep 600")
+        command.output = .pipe
+        try await Launcher().withChild(command) { child in
+            _ = try await child.output.read()
+            let other = try #require(try OtherProcess(child.processID, loop: loop))
+            #expect(other.start == OtherProcess.start(of: child.processID))
+            #expect(try await !other.ended(by: .now + .milliseconds(20)))
+            #expect(try other.send(.terminate))
+            #expect(try await other.ended(by: .now + .seconds(20)))
+        }
+    }
+
+    @Test("one that has gone is not there, and gets no signal that is meant for it")
+    func gone() async throws {
+        let loop = EventLoop()
+        defer { loop.stop() }
+        let held = try await Launcher().withChild(script("exec sleep 600")) { child in
+            let other = try #require(try OtherProcess(child.processID, loop: loop))
+            return (other, child.processID)
+        }
+        #expect(try !held.0.send(.terminate))
+        #expect(try await held.0.ended(by: .now))
+        #expect(try OtherProcess(held.1, loop: loop) == nil)
+        #expect(OtherProcess.start(of: held.1) == nil)
+        #expect(try OtherProcess(-1, loop: loop) == nil)
+    }
+
+    @Test("waiting for one can be cancelled")
+    func cancelled() async throws {
+        let loop = EventLoop()
+        defer { loop.stop() }
+        let own = try #require(try OtherProcess(getpid(), loop: loop))
+        let waiting = Task { try await own.ended(by: .now + .seconds(600)) }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+}
