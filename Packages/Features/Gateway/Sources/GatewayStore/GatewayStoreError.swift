@@ -1,0 +1,59 @@
+public import Capabilities
+
+/// Why the gateway's records could not be read or changed.
+///
+/// What the database itself refuses is a `StorageError`.
+public struct GatewayStoreError: Failure {
+    /// The stable reason, to be compared with `==`.
+    public let kind: Kind
+    /// A sentence for a person: what happened and what to do next.
+    public let message: String
+
+    public var code: String { kind.description }
+    public var exit: ExitCode { [.notFound, .invalid].contains(kind) ? .usage : .failed }
+
+    init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// A stable reason for a failure; new ones may be added.
+    public struct Kind: Hashable, Sendable, CustomStringConvertible {
+        /// The dotted form for programs: "gateway.busy".
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+
+        /// There is no such project or session.
+        public static let notFound = Kind("gateway.not-found")
+        /// A turn of the session runs, in this process or another.
+        public static let busy = Kind("gateway.busy")
+        /// A turn was ended, or taken for dead, before it was done.
+        public static let leaseLost = Kind("gateway.lease-lost")
+        /// What was to be stored makes no sense; the message says why.
+        public static let invalid = Kind("gateway.invalid")
+    }
+}
+
+extension GatewayStoreError {
+    static func noProject(_ id: String) -> GatewayStoreError {
+        GatewayStoreError(.notFound, "there is no project \(name(id)); list the projects to see which are")
+    }
+
+    static func noSession(_ id: String) -> GatewayStoreError {
+        GatewayStoreError(.notFound, "there is no session \(name(id)); list the sessions to see which are")
+    }
+
+    static func busy(_ session: String) -> GatewayStoreError {
+        GatewayStoreError(.busy, "a turn of session \(name(session)) is running; wait for its end or stop it")
+    }
+
+    static func leaseLost(_ session: String) -> GatewayStoreError {
+        GatewayStoreError(.leaseLost, "this turn of session \(name(session)) has ended already; begin another one")
+    }
+
+    /// Ids come from clients.
+    private static func name(_ id: String) -> String { PlainText.escape(id).quotedForMessage }
+}

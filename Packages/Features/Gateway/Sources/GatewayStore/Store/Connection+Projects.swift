@@ -1,0 +1,52 @@
+import Capabilities
+import StorageKit
+import TurnLoop
+
+extension Connection {
+    static let projectColumns: SQL = """
+        SELECT id, name, description, path, rules, project_tokens, project_cost, session_tokens, session_cost, created,
+            updated FROM projects
+        """
+
+    static let projectMatches: SQL =
+        " WHERE name LIKE ?1 ESCAPE '\\' OR description LIKE ?1 ESCAPE '\\' OR path LIKE ?1 ESCAPE '\\'"
+
+    static func project(_ row: borrowing Row) throws -> Project {
+        let rules: Written<[ApprovalRule]> = try row[4]
+        let (project, session): (Int?, Int?) = (try row[6], try row[8])
+        return Project(
+            id: try row[0], name: try row[1], description: try row[2], path: try row[3], rules: rules.value,
+            budget: ProjectBudget(
+                project: BudgetLimit(tokens: try row[5], cost: project.map(Cost.init(nanodollars:))),
+                session: BudgetLimit(tokens: try row[7], cost: session.map(Cost.init(nanodollars:)))),
+            created: try row[9], updated: try row[10])
+    }
+
+    func findProject(_ id: String) throws -> Project? {
+        try first(Self.projectColumns + " WHERE id = ?", id) { row in try Self.project(row) }
+    }
+
+    func project(_ id: String) throws -> Project {
+        guard let project = try findProject(id) else { throw GatewayStoreError.noProject(id) }
+        return project
+    }
+
+    func row(of project: Project) throws -> ProjectRow {
+        let sessions = try first("SELECT count(*) FROM sessions WHERE project = ?", project.id) { row in
+            try row[0] as Int
+        }
+        return ProjectRow(project: project, sessions: sessions ?? 0, usage: try usage(ofProject: project.id))
+    }
+}
+
+extension [ApprovalRule] {
+    /// With new rules instead of those for the same calls: who says something else later means that.
+    func replacing(with rules: [ApprovalRule]) -> [ApprovalRule] {
+        let others = filter { old in
+            !rules.contains { new in
+                (old.tool, old.source, old.scope) == (new.tool, new.source, new.scope) && old.arguments == new.arguments
+            }
+        }
+        return others + rules
+    }
+}

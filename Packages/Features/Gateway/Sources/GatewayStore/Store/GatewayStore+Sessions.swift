@@ -1,0 +1,114 @@
+import Capabilities
+import StorageKit
+public import TurnLoop
+
+extension GatewayStore {
+    /// Throws `.notFound` where its project is not there.
+    @discardableResult
+    public func createSession(_ new: NewSession) async throws -> Session {
+        let time = now()
+        let id = Identifier.make(at: time)
+        return try await database.write { [turns] connection in
+            if let project = new.project { _ = try connection.project(project) }
+            let selection = new.selection
+            try connection.run(
+                """
+                INSERT INTO sessions
+                    (id, project, title, model, system, servers, tools, priority, audit_log, rules, created, updated)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                id, new.project, Self.name(new.title ?? ""), new.model, new.systemPrompt,
+                selection.servers.map(Written.init), selection.tools.map(Written.init), Written(selection.priority),
+                selection.auditLog, Written(new.rules), time, time)
+            return try connection.session(id, turns)
+        }
+    }
+
+    /// Nil where there is none.
+    public func session(_ id: String) async throws -> Session? {
+        try await database.read { [turns] in try $0.findSession(id, turns) }
+    }
+
+    /// The one that was used last first.
+    public func sessions(project: String? = nil, page: PageRequest = PageRequest()) async throws -> Page<Session> {
+        try await database.read { [turns] connection in
+            let condition: SQL = project == nil ? " WHERE ?1 IS NULL" : " WHERE project = ?1"
+            let total = try connection.first("SELECT count(*) FROM sessions" + condition, project) { row in
+                try row[0] as Int
+            }
+            let sessions = try connection.sessions(
+                condition + " ORDER BY updated DESC, sessions.id DESC LIMIT ?2 OFFSET ?3", turns, project, page.size,
+                page.offset)
+            return Page(items: sessions, request: page, total: total ?? 0)
+        }
+    }
+
+    public func setTools(_ selection: ToolSelection, of session: String) async throws {
+        try await change(session) { connection in
+            try connection.run(
+                "UPDATE sessions SET servers = ?, tools = ?, priority = ?, audit_log = ? WHERE id = ?",
+                selection.servers.map(Written.init), selection.tools.map(Written.init), Written(selection.priority),
+                selection.auditLog, session)
+        }
+    }
+
+    /// Kept on one line, up to 200 characters; without any the next message of its user gives it one.
+    public func setTitle(_ title: String, of session: String) async throws {
+        try await change(session) { connection in
+            try connection.run("UPDATE sessions SET title = ? WHERE id = ?", Self.name(title), session)
+        }
+    }
+
+    public func setModel(_ model: String, of session: String) async throws {
+        try await change(session) { connection in
+            try connection.run("UPDATE sessions SET model = ? WHERE id = ?", model, session)
+        }
+    }
+
+    /// Adds rules; those that were there for the same calls give way.
+    public func addRules(_ rules: [ApprovalRule], toSession id: String) async throws {
+        try await finish { connection in
+            let old = try connection.first("SELECT rules FROM sessions WHERE id = ?", id) { row in
+                try row[0] as Written<[ApprovalRule]>
+            }
+            guard let old else { throw GatewayStoreError.noSession(id) }
+            let all = Written(old.value.replacing(with: rules))
+            _ = try connection.run("UPDATE sessions SET rules = ? WHERE id = ?", all, id)
+        }
+    }
+
+    /// Removes a session with its messages, unless a turn runs. What it took and the audit log stay.
+    public func deleteSession(_ id: String) async throws {
+        try await database.write { [turns] connection in
+            if try connection.session(id, turns).isRunning { throw GatewayStoreError.busy(id) }
+            _ = try connection.run("DELETE FROM sessions WHERE id = ?", id)
+        }
+    }
+
+    public func stats() async throws -> Stats {
+        try await database.read { [turns] connection in
+            let sessions = try connection.first(Self.sessionFigures) { row in
+                (count: try row[0] as Int, messages: try row[1] as Int)
+            }
+            return Stats(
+                projects: try connection.first("SELECT count(*) FROM projects") { row in try row[0] } ?? 0,
+                sessions: sessions?.count ?? 0, running: try connection.running(turns),
+                messages: sessions?.messages ?? 0, usage: try connection.usageOfAll(),
+                models: try connection.all(
+                    "SELECT DISTINCT model FROM sessions WHERE model IS NOT NULL ORDER BY model"
+                ) { row in try row[0] as String })
+        }
+    }
+
+    static let sessionFigures: SQL = "SELECT count(*), coalesce(sum(messages), 0) FROM sessions"
+
+    /// What somebody has called it, who may well use more words than are shown of a message.
+    private static func name(_ title: String) -> String { Line.title(of: title, longest: 200) }
+
+    /// `body` tells how many rows it has changed.
+    private func change(_ session: String, _ body: @escaping @Sendable (Connection) throws -> Int) async throws {
+        try await database.write { connection in
+            if try body(connection) == 0 { throw GatewayStoreError.noSession(session) }
+        }
+    }
+}

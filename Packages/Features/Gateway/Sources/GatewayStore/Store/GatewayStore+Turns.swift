@@ -1,0 +1,85 @@
+import Capabilities
+import StorageKit
+public import TurnLoop
+
+extension GatewayStore {
+    /// Takes the right to write to a session, until `endTurn`.
+    ///
+    /// Throws `.busy` while another turn has it, here or in another process; that of a process which died is taken over.
+    public func beginTurn(session: String) async throws -> TurnLease {
+        let time = now()
+        let id = Identifier.make(at: time)
+        // Known before it is stored, so that nobody here takes it for one that has ended.
+        turns.add(id)
+        do {
+            let isTakeover = try await database.write { [turns] connection in
+                try connection.beginTurn(id, of: session, turns, at: time)
+            }
+            return TurnLease(session: session, id: id, isTakeover: isTakeover)
+        } catch {
+            turns.remove(id)
+            throw error
+        }
+    }
+
+    /// Gives the right back. It works in a task that was cancelled, too, and a second time changes nothing.
+    public func endTurn(_ lease: TurnLease) async throws {
+        turns.remove(lease.id)
+        _ = try await finish { connection in
+            try connection.run("DELETE FROM turns WHERE session = ? AND id = ?", lease.session, lease.id)
+        }
+    }
+
+    /// Stores a message with what it took, or nothing, and gives its number. An answer whose usage nobody told counts as
+    /// one with unknown usage.
+    ///
+    /// It works in a task that was cancelled, too. Throws `.leaseLost` when the turn is not the session's any more.
+    @discardableResult
+    public func append(
+        _ message: TurnMessage, provider: String? = nil, model: String? = nil, lease: TurnLease
+    ) async throws -> Int {
+        let time = now()
+        let model = model ?? message.start?.model
+        return try await finish { connection in
+            let number = try connection.insert(message, provider: provider, model: model, lease: lease, at: time)
+            if message.message.role == .assistant || message.usage != nil {
+                let entry = UsageEntry(
+                    project: try connection.project(ofSession: lease.session), session: lease.session,
+                    provider: provider ?? "", model: model ?? "", usage: message.usage ?? Usage())
+                try connection.account(entry, message: number, at: time)
+            }
+            return number
+        }
+    }
+}
+
+extension Connection {
+    /// Whether a turn that never ended was taken over.
+    fileprivate func beginTurn(
+        _ id: String, of session: String, _ turns: OpenTurns, at time: Timestamp
+    ) throws -> Bool {
+        let found: (project: String?, turn: String?, holder: String?)? = try first(
+            """
+            SELECT project, turns.id, holder FROM sessions LEFT JOIN turns ON turns.session = sessions.id
+                WHERE sessions.id = ?
+            """, session
+        ) { row in (try row[0], try row[1], try row[2]) }
+        guard let found else { throw GatewayStoreError.noSession(session) }
+        if turns.isRunning(found.turn ?? "", of: found.holder ?? "") { throw GatewayStoreError.busy(session) }
+        try run("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?)", session, id, turns.holder.text, time)
+        try run("UPDATE sessions SET updated = max(updated, ?) WHERE id = ?", time, session)
+        try run("UPDATE projects SET updated = max(updated, ?) WHERE id = ?", time, found.project)
+        return found.turn != nil
+    }
+
+    /// The sessions in which a turn runs.
+    func running(_ turns: OpenTurns, inProject project: String? = nil) throws -> [String] {
+        let rows = try all(
+            """
+            SELECT session, turns.id, holder FROM turns JOIN sessions ON sessions.id = session
+                WHERE ?1 IS NULL OR project = ?1 ORDER BY session
+            """, project
+        ) { row in (session: try row[0] as String, turn: try row[1] as String, holder: try row[2] as String) }
+        return rows.filter { turns.isRunning($0.turn, of: $0.holder) }.map(\.session)
+    }
+}

@@ -1,0 +1,46 @@
+public import Capabilities
+public import StorageKit
+
+/// What the gateway remembers: projects, sessions with their messages, what they took, and who did what.
+///
+///     let store = GatewayStore(GatewayStore.database(at: "\(folder)/gateway.db"), now: now)
+///     let session = try await store.createSession(NewSession(model: "openai/gpt-5"))
+///     let lease = try await store.beginTurn(session: session.id)
+///     try await store.append(TurnMessage(Message(.user, "Hello")), lease: lease)
+///     let history = try await store.messages(of: session.id)
+///     try await store.endTurn(lease)
+///
+/// Nothing is opened before the first use. Several processes may use one file; of each session one turn runs at a time
+/// over all of them. What was appended survives a process that is killed.
+public final class GatewayStore: Sendable {
+    /// Where it is kept, to be checked, saved and restored as other stores are.
+    public let database: Database
+    let now: @Sendable () -> Timestamp
+    let turns: OpenTurns
+
+    public init(_ database: Database, now: @escaping @Sendable () -> Timestamp) {
+        self.database = database
+        self.now = now
+        turns = OpenTurns(holder: Holder(store: Identifier.make(at: now())))
+    }
+
+    /// Names the file; `notice` is told, on any thread, when a damaged one was set aside.
+    public static func database(
+        at path: String, notice: @escaping @Sendable (StorageNotice) -> Void = { _ in }
+    ) -> Database {
+        Database(path, migrations: migrations, durability: .normal, notice: notice)
+    }
+
+    /// Waits for what is being stored, and closes the file.
+    public func close() async {
+        await database.close()
+    }
+
+    /// Stores something also when the task was cancelled, as that of a stopped turn is: what was said is kept.
+    func finish<Result: Sendable>(
+        _ body: @escaping @Sendable (Connection) throws -> Result
+    ) async throws -> Result {
+        // A task of its own, which is awaited here, because a cancelled one stores nothing.
+        try await Task { [database] in try await database.write(body) }.value
+    }
+}

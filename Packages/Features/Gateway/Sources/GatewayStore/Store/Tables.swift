@@ -1,0 +1,61 @@
+import StorageKit
+
+extension GatewayStore {
+    /// The steps that make the tables. What was released is never changed, only followed.
+    static let migrations = [
+        Migration(
+            "gateway",
+            """
+            CREATE TABLE projects (
+                id TEXT PRIMARY KEY, name TEXT NOT NULL, description TEXT, path TEXT NOT NULL, rules TEXT NOT NULL,
+                project_tokens INTEGER, project_cost INTEGER, session_tokens INTEGER, session_cost INTEGER,
+                created INTEGER NOT NULL, updated INTEGER NOT NULL) STRICT;
+            CREATE INDEX projects_updated ON projects (updated, id);
+
+            CREATE TABLE sessions (
+                id TEXT PRIMARY KEY, project TEXT REFERENCES projects (id) ON DELETE CASCADE,
+                title TEXT NOT NULL, model TEXT, system TEXT,
+                servers TEXT, tools TEXT, priority TEXT NOT NULL, audit_log INTEGER NOT NULL, rules TEXT NOT NULL,
+                messages INTEGER NOT NULL DEFAULT 0, created INTEGER NOT NULL, updated INTEGER NOT NULL) STRICT;
+            CREATE INDEX sessions_updated ON sessions (updated, id);
+            CREATE INDEX sessions_project ON sessions (project, updated, id);
+
+            -- A session has a row here while a turn runs in it, or since a process died in the middle of one.
+            CREATE TABLE turns (
+                session TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE, id TEXT NOT NULL,
+                holder TEXT NOT NULL, began INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+            CREATE TABLE messages (
+                id INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+                position INTEGER NOT NULL, role TEXT NOT NULL, parts TEXT NOT NULL, whole INTEGER NOT NULL,
+                provider TEXT, model TEXT, finish TEXT, time INTEGER NOT NULL,
+                answer_id TEXT, answer_model TEXT, answer_session TEXT, answer_project TEXT) STRICT;
+            CREATE UNIQUE INDEX messages_session ON messages (session, position);
+
+            -- What each answer took. It stays when its session and its project go.
+            CREATE TABLE usage (
+                id INTEGER PRIMARY KEY AUTOINCREMENT, day INTEGER NOT NULL, time INTEGER NOT NULL,
+                project TEXT NOT NULL, session TEXT NOT NULL, message INTEGER, provider TEXT NOT NULL,
+                model TEXT NOT NULL, input INTEGER, output INTEGER, cached INTEGER, cache_write INTEGER,
+                reasoning INTEGER, cost INTEGER) STRICT;
+            CREATE INDEX usage_session ON usage (session);
+            CREATE UNIQUE INDEX usage_message ON usage (message) WHERE message IS NOT NULL;
+
+            -- The same as sums, written in the same transactions, so that totals are quick however many answers there
+            -- were. '' stands for what an answer does not belong to.
+            CREATE TABLE usage_days (
+                day INTEGER NOT NULL, project TEXT NOT NULL, session TEXT NOT NULL, provider TEXT NOT NULL,
+                model TEXT NOT NULL, answers INTEGER NOT NULL, input INTEGER, output INTEGER, cached INTEGER,
+                cache_write INTEGER, reasoning INTEGER, cost INTEGER, unpriced INTEGER NOT NULL,
+                PRIMARY KEY (day, project, session, provider, model)) STRICT, WITHOUT ROWID;
+            CREATE INDEX usage_days_session ON usage_days (session);
+            CREATE INDEX usage_days_project ON usage_days (project);
+
+            CREATE TABLE audit (
+                id INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, project TEXT, session TEXT,
+                actor TEXT NOT NULL, action TEXT NOT NULL, subject TEXT, decision TEXT, detail TEXT NOT NULL) STRICT;
+            CREATE INDEX audit_session ON audit (session, id);
+            CREATE INDEX audit_project ON audit (project, id);
+            """)
+    ]
+}

@@ -1,0 +1,105 @@
+public import Capabilities
+import Cryptography
+public import JSON
+
+/// Parts of messages as JSON for a store, and back without loss.
+///
+///     let text = try MessageCoding.inline.json(message.parts).text()
+///     let parts = try MessageCoding.inline.parts(JSON(parsing: text, reading: MessageCoding.reading))
+///
+/// What was stored once has to be readable for good, so the form is only ever added to.
+public struct MessageCoding {
+    /// Gives the name under which it has put some bytes elsewhere, or nil to have them written out.
+    public var keep: ([UInt8]) throws -> String?
+    /// Gives back the bytes that were put elsewhere.
+    public var fetch: (String) throws -> [UInt8]
+
+    public init(keep: @escaping ([UInt8]) throws -> String?, fetch: @escaping (String) throws -> [UInt8]) {
+        self.keep = keep
+        self.fetch = fetch
+    }
+
+    /// With everything written out.
+    public static var inline: MessageCoding {
+        MessageCoding { _ in
+            nil
+        } fetch: { name in
+            throw ValueError("refers to \(name.quotedForMessage), which is not in here")
+        }
+    }
+
+    /// How its texts are read: the input of a call nests as deep as a model likes.
+    public static var reading: JSONReading {
+        var reading = JSONReading.strict
+        reading.maxDepth = JSONReading.deepest
+        return reading
+    }
+
+    /// A result beyond this size is put elsewhere, where there is a place for it.
+    private static let largestInline = 32 << 10
+
+    // MARK: Writing
+
+    public func json(_ parts: [Message.Part]) throws -> JSON { .array(try parts.map(json)) }
+
+    public func json(_ call: ToolCall) -> JSON {
+        var object: JSONObject = ["type": "call", "id": call.id.json, "name": call.name.json]
+        // An input at the limit of depth could not be read again inside of what surrounds it here.
+        let isDeep = call.input.nests(deeper: JSONReading.deepest / 2)
+        object[isDeep ? "input_text" : "input"] = isDeep ? .string(call.input.text()) : call.input
+        if call.isDone { object["done"] = true }
+        return .object(object)
+    }
+
+    public func json(_ result: ToolResult) throws -> JSON {
+        var object: JSONObject = ["type": "result", "call": result.call.json]
+        let isLarge = result.content.utf8.count > Self.largestInline
+        if isLarge, let name = try keep(Array(result.content.utf8)) {
+            object["blob"] = name.json
+        } else {
+            object["content"] = result.content.json
+        }
+        if result.isError { object["error"] = true }
+        if let (seconds, attoseconds) = result.duration?.components {
+            object["duration"] = [.int(Int(seconds)), .int(Int(attoseconds))]
+        }
+        object["exit_code"] = result.exitCode?.json
+        return .object(object)
+    }
+
+    private func json(_ part: Message.Part) throws -> JSON {
+        switch part {
+        case .text(let text): return ["type": "text", "text": text.json]
+        case .refusal(let text): return ["type": "refusal", "text": text.json]
+        case .reasoning(let thought):
+            var object: JSONObject = ["type": "reasoning", "text": thought.text.json]
+            object["signature"] = thought.signature?.json
+            object["sealed"] = thought.sealed?.json
+            return .object(object)
+        case .attachment(let file):
+            let name = try keep(file.bytes)
+            return [
+                "type": "attachment", "name": file.name.json, "media_type": file.mediaType.json,
+                name == nil ? "data" : "blob": .string(name ?? Base64.encode(file.bytes)),
+            ]
+        case .call(let call): return json(call)
+        case .malformedCall(let call):
+            return [
+                "type": "malformed_call", "id": call.id.json, "name": call.name.json, "text": call.text.json,
+                "reason": call.reason.json,
+            ]
+        case .result(let result): return try json(result)
+        }
+    }
+}
+
+extension JSON {
+    /// Whether more than so many lists and objects contain each other.
+    fileprivate func nests(deeper limit: Int) -> Bool {
+        switch self {
+        case .array(let elements): limit == 0 || elements.contains { $0.nests(deeper: limit - 1) }
+        case .object(let members): limit == 0 || members.contains { $0.value.nests(deeper: limit - 1) }
+        default: false
+        }
+    }
+}
