@@ -1,0 +1,88 @@
+public import Capabilities
+import Glibc
+public import ProcessKit
+public import TurnLoop
+
+/// Anthropic's `claude` command as a backend: one process for each turn, spoken to in its stream-json mode.
+///
+/// The command has tools of its own and runs them in the folder that it is given. When it wants to know whether it may,
+/// it asks through `approve`, as a `TurnLoop` does. It gets the variables that it is given here and no others.
+public struct ClaudeCommand: Sendable {
+    /// How long things may take.
+    public struct Limits: Sendable {
+        /// How long a person may think about an approval; after that it counts as denied.
+        public var approval: Duration = .seconds(300)
+        /// How long the command may take to end its turn when it is asked to, before it gets SIGTERM.
+        public var interrupt: Duration = .milliseconds(100)
+        /// How long it may take after SIGTERM, before it gets SIGKILL.
+        public var grace: Duration = .milliseconds(200)
+        /// How long it may take to go after its turn has ended.
+        public var farewell: Duration = .seconds(2)
+        /// How long one line of its output may be, in bytes. Contents of files and images stand in one line.
+        public var line = 64 << 20
+
+        public init() {}
+    }
+
+    /// Where the program is.
+    public let program: String
+    public var limits = Limits()
+    /// All of its variables.
+    let environment: CommandEnvironment
+    let launcher = Launcher()
+    let clock: any Clock<Duration>
+    let now: @Sendable () -> Timestamp
+
+    /// - Parameter environment: all that the command gets to see; a key for its service belongs here.
+    public init(
+        program: String, environment: CommandEnvironment, clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.program = program
+        self.clock = clock
+        self.now = now
+        // It runs under somebody else's control, so that it must neither replace itself nor report anything.
+        self.environment = CommandEnvironment(
+            environment.variables.merging([
+                "DISABLE_AUTOUPDATER": "1", "DISABLE_TELEMETRY": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            ]) { $1 })
+    }
+
+    /// The command as it is installed, or nil when there is none in the PATH of these variables.
+    ///
+    /// Of the variables it gets those that say who and where the user is, and all of `adding`.
+    public static func find(
+        in variables: [String: String], adding: [String: String] = [:], clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Timestamp
+    ) -> ClaudeCommand? {
+        let path = variables["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+        let program = path.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/claude" }
+            .first(where: isProgram)
+        guard let program else { return nil }
+        let kept = variables.filter { passed.contains($0.key) || $0.key.hasPrefix("XDG_") }
+        return ClaudeCommand(
+            program: program, environment: CommandEnvironment(kept.merging(adding) { $1 }), clock: clock, now: now)
+    }
+
+    private static func isProgram(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
+
+    private static let passed: Set<String> = [
+        "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "CLAUDE_CONFIG_DIR", "HTTPS_PROXY", "HTTP_PROXY",
+        "NO_PROXY", "https_proxy", "http_proxy", "no_proxy",
+    ]
+
+    /// Runs one turn; the person's message is the last of the request.
+    ///
+    /// All that the command says and does becomes one message, whose calls are done already. The id of its session is in
+    /// `ChatStart.id` and can be given to `resume` in the next turn, which then sends only what is new. Cancelling
+    /// interrupts the turn, then ends the process and its group; what has come is kept.
+    ///
+    /// - Throws: only what `emit` throws. What goes wrong with the command is in the outcome.
+    public func run(
+        _ request: ChatRequest, in folder: String, resume: String?, approve: TurnLoop.Approve?,
+        emit: @escaping TurnLoop.Emit
+    ) async throws -> TurnOutcome {
+        let order = ClaudeOrder(request, in: folder, resume: resume)
+        return try await ClaudeRun(self, order, approve: approve, emit: emit).run()
+    }
+}

@@ -1,0 +1,137 @@
+import Capabilities
+import JSON
+import TurnLoop
+
+/// What the command asks us, and what it is answered.
+struct ClaudePermissions {
+    struct Step {
+        var events: [TurnEvent] = []
+        var reply: JSON?
+    }
+
+    private struct Open {
+        let request: ApprovalRequest
+        let suggestions: [JSON]
+        let tasks: [Task<Void, Never>]
+
+        /// What the command may remember itself: what ends with its session. All else would change the user's files.
+        func lasting(_ answer: ApprovalAnswer) -> [JSON] {
+            guard answer.scope != .once else { return [] }
+            return suggestions.filter { $0["destination"]?.string == "session" }
+        }
+    }
+
+    private static let reading: Set<String> = [
+        "Read", "Glob", "Grep", "LS", "WebFetch", "WebSearch", "TodoWrite", "NotebookRead", "ToolSearch", "ListAgents",
+    ]
+
+    private let run: ClaudeRun
+    private var open: [String: Open] = [:]
+    /// What the person wants to be remembered counts for the rest of the turn.
+    private var policy = ApprovalPolicy()
+
+    init(_ run: ClaudeRun) {
+        self.run = run
+    }
+
+    /// Takes a request. What we do not know is answered with an error, because an open one would stop the command.
+    mutating func take(_ frame: JSON, _ turn: inout ClaudeTurn) -> Step {
+        let id = frame["request_id"]?.string ?? ""
+        let body = frame["request"]
+        guard body?["subtype"]?.string == "can_use_tool", let name = body?["tool_name"]?.string else {
+            return Step(reply: ClaudeReply.error(id, "this client does not know such requests"))
+        }
+        let call = ToolCall(
+            id: body?["tool_use_id"]?.string ?? id, name: name, input: body?["input"] ?? [:], isDone: true)
+        guard name != "AskUserQuestion" else {
+            let words = "the user cannot be asked questions here; decide yourself, or ask in your answer"
+            return Step(events: turn.deny(call, by: .nobody), reply: ClaudeReply.deny(id, words))
+        }
+        let request = ApprovalRequest(
+            call: call, tool: name, source: "claude", effect: Self.reading.contains(name) ? .reads : .writes,
+            summary: body?["description"]?.string ?? body?["display_name"]?.string ?? "")
+        let (verdict, rule) = policy.verdict(for: request)
+        if let rule, verdict != .ask {
+            return verdict == .allow
+                ? Step(events: turn.allow(call, by: .rule(rule)), reply: ClaudeReply.allow(id, call.input))
+                : Step(
+                    events: turn.deny(call, by: .rule(rule)),
+                    reply: ClaudeReply.deny(id, "a rule of the user denies this"))
+        }
+        guard let approve = run.approve else { return unapproved(id, call, &turn) }
+        open[id] = Open(
+            request: request, suggestions: body?["permission_suggestions"]?.array ?? [],
+            tasks: ask(id, request, approve))
+        return Step(events: turn.wait(call))
+    }
+
+    /// Takes what somebody has said; an answer that comes too late counts for nothing.
+    mutating func answer(_ id: String, _ answer: Result<ApprovalAnswer, any Error>, _ turn: inout ClaudeTurn) -> Step {
+        guard let asked = close(id) else { return Step() }
+        let call = asked.request.call
+        switch answer {
+        case .success(let answer):
+            var step =
+                answer.isAllowed
+                ? Step(
+                    events: turn.allow(call, by: .person),
+                    reply: ClaudeReply.allow(id, call.input, asked.lasting(answer)))
+                : Step(
+                    events: turn.deny(call, by: .person), reply: ClaudeReply.deny(id, ClaudeReply.words(answer.reason)))
+            if let rule = asked.request.rule(answer.isAllowed ? .allow : .deny, lasting: answer.scope) {
+                policy.rules.append(rule)
+                step.events.insert(.remember(rule), at: 0)
+            }
+            return step
+        case .failure(InteractionError.unanswered): return unapproved(id, call, &turn)
+        case .failure(InteractionError.declined), .failure(is CancellationError):
+            return Step(events: turn.deny(call, by: .person), reply: ClaudeReply.deny(id, ClaudeReply.words(nil)))
+        case .failure(let error):
+            let words = ClaudeReply.words(AnyFailure(error).message)
+            return Step(events: turn.deny(call, by: .nobody), reply: ClaudeReply.deny(id, words))
+        }
+    }
+
+    mutating func expire(_ id: String, _ turn: inout ClaudeTurn) -> Step {
+        guard let asked = close(id) else { return Step() }
+        return unapproved(id, asked.request.call, &turn)
+    }
+
+    /// The command does not want to know any more.
+    mutating func withdraw(_ id: String, _ turn: inout ClaudeTurn) -> [TurnEvent] {
+        close(id).map { turn.deny($0.request.call, by: .nobody) } ?? []
+    }
+
+    mutating func cancelAll() {
+        for id in open.keys { _ = close(id) }
+    }
+
+    private mutating func close(_ id: String) -> Open? {
+        let asked = open.removeValue(forKey: id)
+        for task in asked?.tasks ?? [] { task.cancel() }
+        return asked
+    }
+
+    /// Asks somebody, and sees to it that the command does not wait for ever. Both tasks are cancelled by `close`.
+    private func ask(
+        _ id: String, _ request: ApprovalRequest, _ approve: @escaping TurnLoop.Approve
+    ) -> [Task<Void, Never>] {
+        let (inbox, clock, limit) = (run.inbox, run.claude.clock, run.claude.limits.approval)
+        let asking = Task {
+            do { inbox.post(.answered(id, .success(try await approve(request)))) } catch {
+                inbox.post(.answered(id, .failure(error)))
+            }
+        }
+        let alarm = Task {
+            do { try await clock.sleep(for: limit) } catch { return }
+            inbox.post(.expired(id))
+        }
+        return [asking, alarm]
+    }
+
+    private func unapproved(_ id: String, _ call: ToolCall, _ turn: inout ClaudeTurn) -> Step {
+        turn.isUnapproved = true
+        return Step(
+            events: turn.deny(call, by: .nobody), reply: ClaudeReply.deny(id, "nobody was there to approve this call"))
+    }
+}

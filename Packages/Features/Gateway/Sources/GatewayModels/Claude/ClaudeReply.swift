@@ -1,0 +1,36 @@
+import JSON
+
+/// What we answer to requests of the command.
+enum ClaudeReply {
+    static func allow(_ id: String, _ input: JSON, _ updates: [JSON] = []) -> JSON {
+        var response: JSONObject = ["behavior": "allow", "updatedInput": input]
+        if !updates.isEmpty { response["updatedPermissions"] = .array(updates) }
+        return success(id, .object(response))
+    }
+
+    static func deny(_ id: String, _ words: String) -> JSON {
+        success(id, ["behavior": "deny", "message": .string(words)])
+    }
+
+    private static func success(_ id: String, _ response: JSON) -> JSON {
+        [
+            "type": "control_response",
+            "response": ["subtype": "success", "request_id": .string(id), "response": response],
+        ]
+    }
+
+    static func error(_ id: String, _ words: String) -> JSON {
+        [
+            "type": "control_response",
+            "response": [
+                "subtype": "error", "request_id": .string(id), "error": .string(words),
+                "error_code": "unsupported_request",
+            ],
+        ]
+    }
+
+    /// Why somebody does not allow a call.
+    static func words(_ reason: String?) -> String {
+        "the user does not allow this call" + (reason.map { ": \($0)" } ?? "")
+    }
+}

@@ -1,0 +1,64 @@
+import Capabilities
+import JSON
+import ProcessKit
+import TurnLoop
+
+/// One turn of the command.
+struct ClaudeRun: Sendable {
+    /// What the reader of the events has thrown, which ends the turn with that error and no other.
+    struct EmitFailure: Error {
+        let error: any Error
+    }
+
+    let claude: ClaudeCommand
+    let order: ClaudeOrder
+    let approve: TurnLoop.Approve?
+    let emit: TurnLoop.Emit
+    let inbox = ClaudeInbox()
+
+    init(
+        _ claude: ClaudeCommand, _ order: ClaudeOrder, approve: TurnLoop.Approve?, emit: @escaping TurnLoop.Emit
+    ) {
+        self.claude = claude
+        self.order = order
+        self.approve = approve
+        self.emit = emit
+    }
+
+    func run() async throws -> TurnOutcome {
+        guard !Task.isCancelled else { return TurnOutcome(end: .stopped) }
+        // A task of its own, because a cancelled one could not ask the process to stop. It is awaited right here.
+        let worker = Task { try await work() }
+        defer { inbox.close() }
+        return try await withTaskCancellationHandler {
+            try await worker.value
+        } onCancel: {
+            inbox.stop(worker, after: claude.limits.interrupt, on: claude.clock)
+        }
+    }
+
+    private func work() async throws -> TurnOutcome {
+        var talk = ClaudeTalk(self)
+        var problem: AnyFailure?
+        do {
+            let command = order.command(claude.program, claude.environment)
+            try await claude.launcher.withChild(command, grace: claude.limits.grace) { child in
+                defer { talk.errors = child.errorTail }
+                try await talk.run(with: child)
+            }
+        } catch let failure as EmitFailure {
+            throw failure.error
+        } catch is CancellationError {
+            talk.isStopping = true
+        } catch let error as ProcessError where [.notFound, .notExecutable, .workingDirectory].contains(error.kind) {
+            problem = AnyFailure(
+                GatewayModelsError(.claudeMissing, "the claude command cannot be used: \(error.message)", cause: error))
+        } catch {
+            problem = AnyFailure(error)
+        }
+        let (outcome, events) = talk.outcome(problem)
+        // What is to be stored gets there, also when the turn was cancelled.
+        try await Task { try await emit(events) }.value
+        return outcome
+    }
+}

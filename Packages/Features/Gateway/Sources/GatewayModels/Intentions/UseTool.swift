@@ -1,0 +1,35 @@
+import Capabilities
+import JSON
+
+/// "use fs.read with {"path": "README.md"}": exactly that call, for clients that bring tools of their own.
+struct UseTool: Intention {
+    private let tool: String
+    private let input: JSON
+
+    init?(_ clause: Clause) {
+        guard ["use", "call"].contains(clause.verb),
+            let json = clause.tokens.first(where: { $0.kind == .json }),
+            let name = clause.tokens[(clause.head + 1)...].first(where: { token in
+                token.kind == .quoted || token.kind == .word && !["the", "tool", "with"].contains(token.lower)
+            }), let input = try? JSON(parsing: json.text)
+        else { return nil }
+        tool = name.text
+        self.input = input
+    }
+
+    var words: String { "use \(tool)" }
+
+    func carryOut(at desk: inout Desk) throws(Stop) {
+        guard let name = desk.offeredName(of: tool) else {
+            let names = desk.toolNames.map { Markdown.code($0) }.joined(separator: ", ")
+            let offer = names.isEmpty ? "No tool is offered here." : "These are: \(names)."
+            throw .impossible("The tool \(Markdown.code(tool)) is not offered here. \(offer)")
+        }
+        let results = try desk.ask([(name: name, input: input)])
+        for result in results {
+            let verb = result.isError ? "failed with" : "answered"
+            desk.say("\(Markdown.code(tool)) \(verb):")
+            desk.say(Markdown.block(result.content))
+        }
+    }
+}

@@ -1,0 +1,242 @@
+import Capabilities
+import GatewayModels
+import JSON
+import ProcessKit
+import Synchronization
+import Testing
+import TurnLoop
+
+@Suite("A claude command that goes wrong", .timeLimit(.minutes(1)))
+struct ClaudeFaultTests {
+    struct Refusal: Error {}
+
+    @Test("a failure of its service is one, though its frame says success")
+    func service() async throws {
+        let script = """
+            begin()
+            assistant(text("API Error: 500 the key sk-secret-value is bad."), model="<synthetic>")
+            result(is_error=True, result="API Error: 500 the key sk-secret-value is bad.")
+            sys.exit(1)
+            """
+        try await ScriptedClaude.run(script, variables: ["ANTHROPIC_API_KEY": "sk-secret-value"]) { claude in
+            let turn = try await claude.turn()
+            #expect(turn.failure?.code == "gateway.claude-failed")
+            #expect(turn.failure?.message.has("API Error: 500 the key … is bad") == true)
+            #expect(turn.message.parts.isEmpty && turn.streamed.isEmpty)
+        }
+    }
+
+    @Test("an end without a result is a crash, and what came is kept")
+    func crash() async throws {
+        let script = """
+            begin()
+            assistant(text("I begin."))
+            assistant(tool("Bash", {"command": "x"}))
+            sys.stderr.write("something\\x1b[31m broke\\n")
+            sys.stderr.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let turn = try await claude.turn()
+            #expect(turn.failure?.code == "gateway.claude-crashed")
+            #expect(turn.failure?.message.has("by signal 9") == true && turn.failure?.message.has("\u{1b}") == false)
+            #expect(turn.outcome.messages.map(\.isWhole) == [false] && turn.message.text == "I begin.")
+            // The call has a result, so that any provider takes the history.
+            #expect(
+                turn.message.parts.last.map { if case .result(let result) = $0 { result.isError } else { false } }
+                    == true)
+        }
+    }
+
+    @Test("lines that are no frames are passed over, and told once")
+    func garbage() async throws {
+        let script = """
+            begin()
+            for line in ["nonsense", "{", "[1]", "{}", "", "\\x00\\xff", '{"type": 3}', '{"type": "assistant"}',
+                         '{"type": "result_of_nothing"}', '{"type": "user", "message": {"content": "text"}}',
+                         '{"type": "control_request"}', '{"type": "stream_event"}']:
+                sys.stdout.write(line + "\\n")
+            assistant(text("Still here."))
+            result()
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let turn = try await claude.turn()
+            #expect(turn.isAnswered && turn.message.text == "Still here.", "\(turn.outcome.end)")
+            #expect(turn.events.count { if case .notice = $0 { true } else { false } } == 1)
+        }
+    }
+
+    @Test("a line of eight megabytes is read whole; one above the limit ends the turn")
+    func longLine() async throws {
+        let script = """
+            begin()
+            assistant(tool("Read", {"file_path": "x"}))
+            result_of("x" * (8 << 20))
+            assistant(text("Read."), id="m-2")
+            result()
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let turn = try await claude.turn()
+            #expect(turn.isAnswered)
+            let sizes = turn.message.parts.compactMap {
+                if case .result(let result) = $0 { result.content.utf8.count } else { nil }
+            }
+            #expect(sizes == [8 << 20])
+            let bounded = try await claude.with { $0.line = 1 << 20 }.turn()
+            #expect(bounded.failure?.code == "process.line-too-long")
+        }
+    }
+
+    @Test("one that writes much before it reads much makes nobody wait for ever")
+    func crossing() async throws {
+        let script = """
+            begin()
+            ask("Write", {"content": "x" * (1 << 20)})
+            for number in range(2000):
+                say(type="noise", text="y" * 1000)
+            answer = hear()
+            assistant(text(str(len(answer["response"]["response"]["updatedInput"]["content"]))))
+            result()
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let message = Message(.user, String(repeating: "a", count: 1 << 20))
+            let turn = try await claude.turn([message], approve: { _ in ApprovalAnswer(isAllowed: true) })
+            #expect(turn.isAnswered && turn.message.text == "1048576")
+        }
+    }
+
+    @Test("a missing program, or one that is none, says so")
+    func missing() async throws {
+        try await ScriptedClaude.run("") { claude in
+            for program in ["/nowhere/claude", claude.folder] {
+                let command = ClaudeCommand(
+                    program: program, environment: [:], clock: ContinuousClock(), now: { Timestamp(microseconds: 0) })
+                let outcome = try await command.run(
+                    ChatRequest(model: "", messages: [Message(.user, "x")]), in: "/", resume: nil, approve: nil
+                ) { _ in }
+                guard case .failed(let failure) = outcome.end else {
+                    Issue.record("\(program) ended as \(outcome.end)")
+                    continue
+                }
+                #expect(failure.code == "gateway.claude-missing")
+            }
+        }
+    }
+
+    @Test("a session that is not known any more is told apart")
+    func unknownSession() async throws {
+        let script = """
+            result(is_error=True, subtype="error_during_execution", num_turns=0,
+                   errors=["No conversation found with session ID: s-0"])
+            sys.exit(1)
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let turn = try await claude.turn(resume: "s-0")
+            #expect(turn.failure?.code == "gateway.claude-session")
+            #expect(turn.failure?.message.has("No conversation found") == true)
+            let fresh = try await claude.turn()
+            #expect(fresh.failure?.code == "gateway.claude-failed")
+        }
+    }
+
+    @Test("a limit of its turns is one of ours too")
+    func turns() async throws {
+        let script = "begin(); assistant(text('x')); result(is_error=True, subtype='error_max_turns')"
+        try await ScriptedClaude.run(script) { claude in
+            let turn = try await claude.turn()
+            guard case .roundLimit = turn.outcome.end else {
+                Issue.record("\(turn.outcome.end)")
+                return
+            }
+        }
+    }
+
+    @Test("a stop is asked for first, and a turn that ends by itself keeps what it said")
+    func interrupting() async throws {
+        let script = """
+            begin()
+            assistant(text("I think"))
+            frame = hear()
+            seen(frame)
+            say(type="control_response", response={"subtype": "success", "request_id": frame["request_id"]})
+            result(is_error=True, subtype="error_during_execution", terminal_reason="aborted_streaming")
+            seen({"end": hear()})
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let turn = try await stopping(claude.with { $0.interrupt = .seconds(30) })
+            #expect(turn.isStopped && turn.message.text == "I think" && turn.outcome.messages.map(\.isWhole) == [false])
+            let seen = try claude.seen()
+            #expect(seen[0]["request"] == ["subtype": "interrupt"])
+            // Its input was closed then, so that it could end by itself.
+            #expect(seen.count == 2 && seen[1]["end"] == nil || seen[1]["end"]?.isNull == true)
+        }
+    }
+
+    @Test("one that listens to nothing is killed with all that it started")
+    func deaf() async throws {
+        let script = """
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            child = os.fork()
+            if child == 0:
+                time.sleep(3600)
+            seen([os.getpid(), child])
+            begin()
+            assistant(text("I think"))
+            while True:
+                time.sleep(3600)
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let start = ContinuousClock.now
+            let turn = try await stopping(claude.with { $0.interrupt = .milliseconds(100) })
+            #expect(turn.isStopped && turn.message.text == "I think")
+            #expect(ContinuousClock.now - start < .seconds(10))
+            let numbers = (try claude.seen().first?.array ?? []).compactMap(\.int)
+            #expect(numbers.count == 2)
+            for number in numbers { #expect(try await ends(number)) }
+        }
+    }
+
+    @Test("a turn that is stopped before it begins starts nothing")
+    func stoppedBefore() async throws {
+        try await ScriptedClaude.run("seen('started')") { claude in
+            let running = Task {
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                return try await claude.turn()
+            }
+            let (turn, seen) = (try await running.value, try claude.seen())
+            #expect(turn.isStopped && seen.isEmpty)
+        }
+    }
+
+    @Test("an error of who takes the events ends the process and is thrown")
+    func refusing() async throws {
+        let script = """
+            seen([os.getpid()])
+            begin()
+            assistant(text("x"))
+            hear()
+            """
+        try await ScriptedClaude.run(script) { claude in
+            await #expect(throws: Refusal.self) {
+                try await claude.turn(watching: { event in
+                    if case .chat(.text) = event { throw Refusal() }
+                })
+            }
+            let number = try #require(try claude.seen().first?[0]?.int)
+            #expect(try await ends(number))
+        }
+    }
+
+    /// A turn that is cancelled as soon as there is text.
+    private func stopping(_ claude: ScriptedClaude) async throws -> ScriptedClaude.Turn {
+        let (texts, more) = AsyncStream<Void>.makeStream()
+        let running = Task {
+            try await claude.turn(watching: { event in
+                if case .chat(.text) = event { more.yield() }
+            })
+        }
+        for await _ in texts { break }
+        running.cancel()
+        return try await running.value
+    }
+}

@@ -1,0 +1,171 @@
+import Capabilities
+import CoreTesting
+import GatewayModels
+import JSON
+import Synchronization
+import Testing
+import TurnLoop
+
+@Suite("What the claude command may do", .timeLimit(.minutes(1)))
+struct ClaudePermissionTests {
+    /// Asks for one call, and does it if it may.
+    private static let asking = """
+        begin()
+        assistant(tool("Bash", {"command": "rm x"}))
+        ask("Bash", {"command": "rm x"}, description="Removes x", permission_suggestions=[
+            {"type": "addRules", "destination": "session"}, {"type": "addRules", "destination": "userSettings"}])
+        answer = hear()
+        seen(answer)
+        allowed = answer["response"]["response"]["behavior"] == "allow"
+        result_of("removed" if allowed else answer["response"]["response"]["message"], is_error=not allowed)
+        assistant(text("Done."), id="m-2")
+        result()
+        """
+
+    @Test("somebody allows a call, which is done then")
+    func allowing() async throws {
+        try await ScriptedClaude.run(Self.asking) { claude in
+            let asked = Mutex<[ApprovalRequest]>([])
+            let turn = try await claude.turn(approve: { request in
+                asked.withLock { $0.append(request) }
+                return ApprovalAnswer(isAllowed: true)
+            })
+            #expect(turn.isAnswered && turn.states == [.waiting, .waiting, .approved, .done])
+            let call = ToolCall(id: "t-1", name: "Bash", input: ["command": "rm x"], isDone: true)
+            let request = ApprovalRequest(
+                call: call, tool: "Bash", source: "claude", effect: .writes, summary: "Removes x")
+            #expect(asked.withLock { $0 } == [request])
+            let response = try claude.seen().first?["response"]
+            #expect(response?["request_id"] == "r-1" && response?["subtype"] == "success")
+            #expect(response?["response"] == ["behavior": "allow", "updatedInput": ["command": "rm x"]])
+        }
+    }
+
+    @Test("an approval that lasts is remembered for the turn, and in the session only")
+    func lasting() async throws {
+        let script =
+            Self.asking.replacing("result()", with: "") + """
+
+                ask("Bash", {"command": "rm y"}, id="t-2", request="r-2")
+                seen(hear())
+                result()
+                """
+        try await ScriptedClaude.run(script) { claude in
+            let count = Mutex(0)
+            let turn = try await claude.turn(approve: { _ in
+                count.withLock { $0 += 1 }
+                return ApprovalAnswer(isAllowed: true, scope: .conversation)
+            })
+            #expect(turn.isAnswered && count.withLock { $0 } == 1)
+            let rule = ApprovalRule(.allow, tool: "Bash", source: "claude", scope: .conversation)
+            #expect(turn.events.contains(.remember(rule)))
+            let seen = try claude.seen()
+            #expect(
+                seen[0]["response"]?["response"]?["updatedPermissions"]
+                    == [["type": "addRules", "destination": "session"]])
+            #expect(seen[1]["response"]?["response"]?["behavior"] == "allow")
+        }
+    }
+
+    @Test("a denial gets there with its reason, and the turn goes on")
+    func denying() async throws {
+        try await ScriptedClaude.run(Self.asking) { claude in
+            let turn = try await claude.turn(approve: { _ in ApprovalAnswer(isAllowed: false, reason: "too dangerous") }
+            )
+            #expect(turn.isAnswered && turn.message.text == "Done." && !turn.outcome.isUnapproved)
+            #expect(turn.states == [.waiting, .waiting, .denied, .denied])
+            #expect(
+                try claude.seen().first?["response"]?["response"]?["message"]
+                    == "the user does not allow this call: too dangerous")
+        }
+    }
+
+    @Test("where nobody is there a call is denied, and the outcome says so")
+    func nobody() async throws {
+        try await ScriptedClaude.run(Self.asking) { claude in
+            let alone = try await claude.turn()
+            #expect(alone.outcome.isUnapproved && alone.outcome.exit == .unanswered)
+            let headless = try await claude.turn(approve: { _ in
+                throw InteractionError.unanswered(id: "x", prompt: "x")
+            })
+            #expect(headless.outcome.isUnapproved && headless.states.last == .denied)
+        }
+    }
+
+    @Test("nobody has to be waited for longer than the limit")
+    func expiring() async throws {
+        let clock = TestClock()
+        try await ScriptedClaude.run(Self.asking, clock: clock) { claude in
+            let running = Task {
+                try await claude.turn(approve: { _ in
+                    // As a person who has gone.
+                    try await ContinuousClock().sleep(for: .seconds(3600))
+                    return ApprovalAnswer(isAllowed: true)
+                })
+            }
+            await clock.waitForSleepers()
+            clock.advance(by: .seconds(301))
+            // The process has two seconds to go, on the same clock.
+            let turn = try await running.value
+            #expect(turn.isAnswered && turn.outcome.isUnapproved)
+        }
+    }
+
+    @Test("a question that is withdrawn is not answered")
+    func withdrawing() async throws {
+        let script = """
+            begin()
+            ask("Bash", {"command": "x"})
+            say(type="control_cancel_request", request_id="r-1")
+            say(type="control_request", request_id="r-2", request={"subtype": "hook_callback", "callback_id": "h"})
+            seen(hear())
+            result()
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let turn = try await claude.turn(approve: { _ in
+                try await ContinuousClock().sleep(for: .seconds(3600))
+                return ApprovalAnswer(isAllowed: true)
+            })
+            #expect(turn.isAnswered && turn.states.contains(.denied))
+            let response = try claude.seen().first?["response"]
+            #expect(response?["subtype"] == "error" && response?["request_id"] == "r-2")
+            #expect(response?["error_code"] == "unsupported_request")
+        }
+    }
+
+    @Test("a question to the user is turned down with words")
+    func questions() async throws {
+        let script = """
+            begin()
+            assistant(tool("AskUserQuestion", {"questions": []}))
+            ask("AskUserQuestion", {"questions": []}, requires_user_interaction=True)
+            seen(hear())
+            result_of("no", is_error=True)
+            assistant(text("I decide."), id="m-2")
+            result()
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let turn = try await claude.turn(approve: { _ in ApprovalAnswer(isAllowed: true) })
+            #expect(turn.isAnswered && turn.message.text == "I decide.")
+            let answer = try claude.seen().first?["response"]?["response"]
+            #expect(answer?["behavior"] == "deny" && answer?["message"]?.string?.has("decide yourself") == true)
+        }
+    }
+}
+
+extension String {
+    /// With the last occurrence of a text replaced.
+    fileprivate func replacing(_ text: String, with other: String) -> String {
+        guard let range = self.range(last: text) else { return self }
+        return String(self[..<range.lowerBound]) + other + self[range.upperBound...]
+    }
+
+    private func range(last text: String) -> Range<Index>? {
+        var start = endIndex
+        while start > startIndex {
+            start = index(before: start)
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,143 @@
+import Capabilities
+import GatewayModels
+import JSON
+import Testing
+import TurnLoop
+
+@Suite("A turn of the claude command", .timeLimit(.minutes(1)))
+struct ClaudeTalkTests {
+    @Test("text comes as one message, with its session, usage and cost")
+    func text() async throws {
+        let script = """
+            seen({"arguments": sys.argv[1:], "message": message})
+            begin()
+            assistant(text("Hello there."))
+            result(result="Hello there.")
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let turn = try await claude.turn(
+                [Message(.system, "Be brief."), Message(.user, "Hello")], model: "opus")
+            #expect(turn.isAnswered && turn.streamed == "Hello there." && turn.message.text == "Hello there.")
+            #expect(turn.outcome.messages.count == 1 && turn.outcome.messages[0].isWhole)
+            #expect(turn.outcome.answer?.start == ChatStart(id: "s-1", model: "claude-test"))
+            #expect(turn.events.contains(.chat(.began(ChatStart(id: "s-1", model: "claude-test")))))
+            let usage = Usage(
+                inputTokens: 15, outputTokens: 4, cachedTokens: 3, cacheWriteTokens: 2,
+                cost: Cost(nanodollars: 250_000_000))
+            #expect(turn.outcome.usage == usage && turn.outcome.messages[0].usage == usage)
+            let seen = try #require(try claude.seen().first)
+            let arguments = (seen["arguments"]?.array ?? []).compactMap(\.string)
+            #expect(arguments.contains("--verbose") && arguments.contains("--model=opus"))
+            #expect(
+                arguments.contains("--append-system-prompt=Be brief.")
+                    && !arguments.contains { $0.hasPrefix("--resume") })
+            #expect(seen["message"]?["message"]?["content"] == [["type": "text", "text": "Hello"]])
+        }
+    }
+
+    @Test("pieces are shown as they come, and the whole block counts once")
+    func pieces() async throws {
+        let script = """
+            begin()
+            piece(type="content_block_start", index=0, content_block={"type": "thinking", "thinking": ""})
+            piece(type="content_block_delta", index=0, delta={"type": "thinking_delta", "thinking": "Hm"})
+            assistant({"type": "thinking", "thinking": "Hm.", "signature": "sig"})
+            piece(type="content_block_stop", index=0)
+            piece(type="content_block_start", index=1, content_block={"type": "text", "text": ""})
+            piece(type="content_block_delta", index=1, delta={"type": "text_delta", "text": "One "})
+            piece(type="content_block_delta", index=1, delta={"type": "text_delta", "text": "tw"})
+            say(type="stream_event", event={"type": "content_block_delta", "delta": {"type": "text_delta", "text": "NO"}},
+                parent_tool_use_id="t-9")
+            assistant(text("One two three"))
+            piece(type="content_block_delta", index=1, delta={"type": "text_delta", "text": "late"})
+            piece(type="content_block_stop", index=1)
+            result()
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let turn = try await claude.turn()
+            #expect(turn.streamed == "One two three")
+            #expect(turn.message.parts == [.reasoning(Reasoning("Hm.", signature: "sig")), .text("One two three")])
+            #expect(turn.outcome.rounds == 1)
+        }
+    }
+
+    @Test("its own calls are shown with their results, and are done already")
+    func tools() async throws {
+        let script = """
+            begin()
+            assistant(text("I look."))
+            assistant(tool("Bash", {"command": "ls"}))
+            result_of("a.txt")
+            assistant(tool("Read", {"file_path": "x"}, id="t-2"), id="m-2")
+            result_of([{"type": "text", "text": "no such file"}], id="t-2", is_error=True)
+            say(type="something_new", x=1)
+            say(type="system", subtype="api_retry", attempt=2, max_retries=10)
+            assistant(text("Done."), id="m-3")
+            result()
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let turn = try await claude.turn()
+            #expect(turn.isAnswered && turn.outcome.rounds == 3)
+            #expect(turn.outcome.calls == 2 && turn.outcome.failedCalls == 1)
+            #expect(turn.states == [.waiting, .done, .waiting, .failed])
+            #expect(turn.message.calls.map(\.isDone) == [true, true])
+            let results = turn.message.parts.compactMap { if case .result(let result) = $0 { result } else { nil } }
+            #expect(results.map(\.content) == ["a.txt", "no such file"] && results.map(\.isError) == [false, true])
+            #expect(turn.events.contains(.notice("the service of claude does not answer; attempt 2 of 10")))
+        }
+    }
+
+    @Test("an earlier session goes on with the new message only; without one the history is told")
+    func resuming() async throws {
+        let script = """
+            seen({"arguments": sys.argv[1:], "content": message["message"]["content"]})
+            begin(); assistant(text("x")); result()
+            """
+        let messages = [Message(.user, "One"), Message(.assistant, "Two"), Message(.user, "Three")]
+        try await ScriptedClaude.run(script) { claude in
+            _ = try await claude.turn(messages, resume: "s-0")
+            _ = try await claude.turn(messages)
+            let seen = try claude.seen()
+            #expect(seen[0]["arguments"]?.array?.contains("--resume=s-0") == true)
+            #expect(seen[0]["content"] == [["type": "text", "text": "Three"]])
+            let history = try #require(seen[1]["content"]?[0]?["text"]?.string)
+            #expect(history.has("User: One\n\nAssistant: Two") && seen[1]["content"]?[1]?["text"] == "Three")
+        }
+    }
+
+    @Test("it sees the variables that it was given and no others")
+    func environment() async throws {
+        let script = "seen(sorted(os.environ)); begin(); assistant(text('x')); result()"
+        try await ScriptedClaude.run(script, variables: ["ANTHROPIC_API_KEY": "k"]) { claude in
+            _ = try await claude.turn()
+            var names = (try claude.seen().first?.array ?? []).compactMap(\.string)
+            names.removeAll { ["LC_CTYPE", "PWD", "SHLVL", "_"].contains($0) }
+            #expect(
+                names == [
+                    "ANTHROPIC_API_KEY", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER",
+                    "DISABLE_TELEMETRY", "PATH", "SEEN",
+                ])
+        }
+    }
+
+    @Test("it is found in the PATH, with no key that nobody gave it")
+    func finding() async throws {
+        try await ScriptedClaude.run("seen(sorted(os.environ)); begin(); assistant(text('x')); result()") { claude in
+            let variables = [
+                "PATH": "relative:/nowhere:\(claude.folder)", "OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k",
+                "HOME": "/tmp",
+            ]
+            let adding = ["SEEN": "\(claude.folder)/seen"]
+            let now: @Sendable () -> Timestamp = { Timestamp(microseconds: 0) }
+            let found = try #require(
+                ClaudeCommand.find(in: variables, adding: adding, clock: ContinuousClock(), now: now))
+            #expect(found.program == "\(claude.folder)/claude")
+            _ = try await found.run(
+                ChatRequest(model: "", messages: [Message(.user, "x")]), in: claude.folder, resume: nil, approve: nil
+            ) { _ in }
+            let names = (try claude.seen().first?.array ?? []).compactMap(\.string)
+            #expect(names.contains("HOME") && !names.contains { $0.hasSuffix("KEY") })
+            #expect(ClaudeCommand.find(in: ["PATH": "/nowhere"], clock: ContinuousClock(), now: now) == nil)
+        }
+    }
+}
