@@ -14,6 +14,8 @@ public struct OpenAIReader: AnswerReader {
     var calls: CallPieces
     var details = ReasoningDetails()
     var usage: Usage?
+    /// The last chunk of nothing but text.
+    private var repeated: RepeatedChunk?
     /// Why the model stopped, in the server's word.
     var reason: String?
     public internal(set) var isComplete = false
@@ -31,12 +33,12 @@ public struct OpenAIReader: AnswerReader {
     ) throws(DialectError) {
         guard !isComplete else { return }
         // All that most chunks have is a piece of text, for which no tree is built.
-        if hasBegun, reason == nil, let delta = TextDelta(data) {
-            if let text = delta.reasoning { try say(text, .reasoning, &events) }
-            if let text = delta.content { try say(text, .text, &events) }
-            return
-        }
-        try receiveTree(name, data, into: &events)
+        guard hasBegun, reason == nil else { return try receiveTree(name, data, into: &events) }
+        if let text = repeated?.text(in: data) { return try say(text, .text, &events) }
+        guard let delta = TextDelta(data) else { return try receiveTree(name, data, into: &events) }
+        repeated = RepeatedChunk(data, delta)
+        if let text = delta.reasoning { try say(text, .reasoning, &events) }
+        if let text = delta.content { try say(text, .text, &events) }
     }
 
     public mutating func finish(into events: inout [ChatEvent]) throws(DialectError) -> ChatAnswer {

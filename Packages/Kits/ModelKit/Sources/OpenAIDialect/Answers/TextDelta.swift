@@ -5,6 +5,8 @@ import JSON
 struct TextDelta {
     private(set) var content: String?
     private(set) var reasoning: String?
+    /// Where the content stands in the chunk, with its quotes.
+    private(set) var place: Range<Int>?
     private var choices = 0
     private var isPlain = true
 
@@ -49,7 +51,10 @@ struct TextDelta {
     private mutating func readDelta(_ reader: inout JSONPullReader) throws {
         try reader.object { reader, key in
             switch key {
-            case "content" where !reader.isNull: content = try reader.string()
+            case "content" where !reader.isNull:
+                let start = reader.offset
+                content = try reader.string()
+                place = start..<reader.offset
             // Some servers send the same thoughts under both names.
             case "reasoning" where !reader.isNull, "reasoning_content" where !reader.isNull:
                 let text = try reader.string()

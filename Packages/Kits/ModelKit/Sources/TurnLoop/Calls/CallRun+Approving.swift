@@ -9,6 +9,12 @@ extension CallRun {
             effect: tool.description.effect, summary: tool.description.summary)
         let (verdict, rule) = policy.verdict(for: request)
         let by = rule.map(ApprovalDecision.Origin.rule) ?? .effect
+        if verdict == .ask, RunPermissions.current?.allows(tool: request.tool, of: request.source) == true {
+            // The person has agreed to the bundle that says so.
+            let rule = ApprovalRule(
+                .allow, tool: Glob.escape(request.tool), source: Glob.escape(request.source), scope: .once)
+            return try await allow(index, by: .rule(rule))
+        }
         switch verdict {
         case .allow: try await allow(index, by: by)
         case .deny: try await deny(index, by: by, CallWords.forbidden)

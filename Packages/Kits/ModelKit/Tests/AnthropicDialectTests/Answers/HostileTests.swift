@@ -6,7 +6,7 @@ import JSON
 import ModelKit
 import Testing
 
-@Suite("Whatever a server sends, the reader keeps its head and its memory", .timeLimit(.minutes(2)))
+@Suite("Whatever a server sends, the reader keeps its head and its memory", .timeLimit(.minutes(5)))
 struct HostileTests {
     private let begun = #"{"type":"message_start","message":{"id":"i","model":"m"}}"#
     private let text = #"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"ok"}}"#

@@ -5,7 +5,7 @@ import JSON
 import ModelKit
 import Testing
 
-@Suite("What our server writes is read by the vendor's own library", .timeLimit(.minutes(2)))
+@Suite("What our server writes is read by the vendor's own library", .timeLimit(.minutes(5)))
 struct VendorReadsOursTests {
     @Test("streams and whole answers are equal to what was said")
     func answers() async throws {

@@ -6,7 +6,7 @@ import ModelKit
 @_spi(Fuzzing) import OpenAIDialect
 import Testing
 
-@Suite("Whatever a server sends, the reader keeps its head and its memory", .timeLimit(.minutes(2)))
+@Suite("Whatever a server sends, the reader keeps its head and its memory", .timeLimit(.minutes(5)))
 struct HostileTests {
     private let text = #"{"id":"c","model":"m","choices":[{"index":0,"delta":{"content":"ok"}}]}"#
 

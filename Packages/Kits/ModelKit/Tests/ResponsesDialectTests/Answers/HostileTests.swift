@@ -6,7 +6,7 @@ import ModelKit
 @_spi(Fuzzing) import ResponsesDialect
 import Testing
 
-@Suite("Whatever a server sends, the reader keeps its head and its memory", .timeLimit(.minutes(2)))
+@Suite("Whatever a server sends, the reader keeps its head and its memory", .timeLimit(.minutes(5)))
 struct HostileTests {
     private let begun = #"{"type":"response.created","response":{"id":"i","model":"m"}}"#
     private let text = #"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"ok"}"#

@@ -5,7 +5,7 @@ import HTTPServer
 import JSON
 import Testing
 
-@Suite("The vendor's own library and ours read the same over HTTP", .timeLimit(.minutes(2)))
+@Suite("The vendor's own library and ours read the same over HTTP", .timeLimit(.minutes(5)))
 struct VendorReadsFixturesTests {
     /// Each fixture at its number, sent in pieces.
     private static let fixtures = Route(

@@ -184,7 +184,7 @@ struct TagParserTests {
         #expect(pieces.count == TagParser.mostCalls + 1)
     }
 
-    @Test("is quick on text that is made to be slow", .timeLimit(.minutes(1)))
+    @Test("is quick on text that is made to be slow", .timeLimit(.minutes(5)))
     func hostile() {
         let odd = String(repeating: #"<tool_call>{"\"</tool_call>"#, count: 200)
         #expect(read([odd]).count == 200)

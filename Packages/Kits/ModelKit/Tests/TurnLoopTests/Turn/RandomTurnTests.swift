@@ -9,7 +9,7 @@ import Testing
 @Suite("Any turn")
 struct RandomTurnTests {
     @Test(
-        "gives each call one result, in order, behind its call, and leaves a valid history", .timeLimit(.minutes(1)),
+        "gives each call one result, in order, behind its call, and leaves a valid history", .timeLimit(.minutes(5)),
         arguments: 1...300)
     func random(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)

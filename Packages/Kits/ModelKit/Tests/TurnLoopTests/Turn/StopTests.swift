@@ -6,7 +6,7 @@ import Testing
 
 @testable import TurnLoop
 
-@Suite("Stopping a turn", .timeLimit(.minutes(1)))
+@Suite("Stopping a turn", .timeLimit(.minutes(5)))
 struct StopTests {
     let fixture = TurnFixture()
 

@@ -1,0 +1,26 @@
+import Capabilities
+import GatewayModels
+
+/// What answers: a provider, whose calls are done here, or the `claude` command, which does its calls itself.
+enum Backend: Sendable {
+    case provider(any ModelProvider)
+    case claude(ClaudeCommand)
+}
+
+/// A model that was found, and who has it.
+struct ModelChoice: Sendable {
+    let backend: Backend
+    let description: ModelDescription
+
+    var name: String { "\(description.provider)/\(description.id)" }
+}
+
+extension ClaudeCommand {
+    static let provider = "claude"
+
+    /// The command lists no models. These words it understands in any version; `default` leaves the choice to it.
+    static let models = ["default", "opus", "sonnet", "haiku"].map { id in
+        ModelDescription(
+            id: id, provider: provider, name: "Claude Code (\(id))", abilities: [.tools, .images, .reasoning])
+    }
+}

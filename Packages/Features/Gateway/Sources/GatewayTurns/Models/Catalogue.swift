@@ -1,0 +1,103 @@
+import Capabilities
+import GatewayModels
+import TurnLoop
+
+/// The models of all providers, asked for at most once a minute.
+actor Catalogue {
+    /// What one of them has, or why that is not known.
+    struct Listing: Sendable {
+        let id: String
+        let backend: Backend
+        var models: [ModelDescription] = []
+        var problem: AnyFailure?
+    }
+
+    private let providers: @Sendable () async -> [any ModelProvider]
+    private let claude: ClaudeCommand?
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+    /// Is told of a provider that is left out.
+    private let report: @Sendable (Listing) async -> Void
+
+    private var known: (listings: [Listing], since: Timestamp)?
+    /// Whoever waits for the lists awaits it, and `close` does.
+    private var loading: Task<[Listing], Never>?
+
+    init(
+        providers: @escaping @Sendable () async -> [any ModelProvider], claude: ClaudeCommand?,
+        clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
+        report: @escaping @Sendable (Listing) async -> Void
+    ) {
+        self.providers = providers
+        self.claude = claude
+        self.clock = clock
+        self.now = now
+        self.report = report
+    }
+
+    /// In the order of the providers, the offline model last.
+    func listings() async -> [Listing] {
+        if let known, (.zero..<Self.lifetime).contains(now() - known.since) { return known.listings }
+        if let loading { return await loading.value }
+        let loading = Task { await load() }
+        self.loading = loading
+        let listings = await loading.value
+        return listings
+    }
+
+    func close() async {
+        loading?.cancel()
+        _ = await loading?.value
+    }
+
+    private static let offline = "martlet"
+    private static let lifetime = Duration.seconds(60)
+    /// A provider that does not answer must not hold up the others.
+    private static let patience = Duration.seconds(10)
+
+    private func load() async -> [Listing] {
+        var all = await providers()
+        if !all.contains(where: { $0.id == Self.offline }) { all.append(OfflineModel()) }
+        var listings = await Self.listings(of: all, clock)
+        if let claude {
+            let own = Listing(id: ClaudeCommand.provider, backend: .claude(claude), models: ClaudeCommand.models)
+            listings.insert(own, at: listings.firstIndex { $0.id == Self.offline } ?? listings.endIndex)
+        }
+        if !Task.isCancelled { known = (listings, now()) }
+        loading = nil
+        for listing in listings where listing.problem != nil { await report(listing) }
+        return listings
+    }
+
+    /// Asks all at once.
+    private static func listings(of providers: [any ModelProvider], _ clock: any Clock<Duration>) async -> [Listing] {
+        await withTaskGroup(of: (Int, Listing?).self) { group in
+            for (index, provider) in providers.enumerated() {
+                group.addTask { (index, await listing(of: provider, clock)) }
+            }
+            let answers = await group.reduce(into: [Int: Listing]()) { $0[$1.0] = $1.1 }
+            return providers.indices.compactMap { answers[$0] }
+        }
+    }
+
+    /// Nil for a provider that cannot be used now.
+    private static func listing(of provider: any ModelProvider, _ clock: any Clock<Duration>) async -> Listing? {
+        var listing = Listing(id: provider.id, backend: .provider(provider))
+        do {
+            let models = try await withThrowingTaskGroup(of: [ModelDescription]?.self) { group in
+                group.addTask { await provider.isAvailable() ? try await provider.models() : nil }
+                group.addTask {
+                    try await clock.sleep(for: patience)
+                    throw GatewayError(.modelUnavailable, "it did not say within \(patience.words) which models it has")
+                }
+                defer { group.cancelAll() }
+                return try await group.next() ?? nil
+            }
+            guard let models else { return nil }
+            listing.models = models.map(ModelTable.known.completing)
+        } catch {
+            listing.problem = AnyFailure(error)
+        }
+        return listing
+    }
+}

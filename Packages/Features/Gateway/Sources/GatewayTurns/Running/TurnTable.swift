@@ -1,0 +1,62 @@
+import Synchronization
+
+/// The turns that run. It owns their tasks: whoever closes it has awaited them all.
+final class TurnTable: Sendable {
+    private struct State {
+        var turns: [Int: RunningTurn] = [:]
+        var next = 0
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Starts the work as a task of this table. It is in the table before it begins and leaves it when it ends.
+    func start(
+        session: String?, _ work: @escaping @Sendable (TurnControl) async -> Result<TurnReport, any Error>
+    ) throws(GatewayError) -> RunningTurn {
+        let started = state.withLock { state -> RunningTurn? in
+            guard !state.isClosed else { return nil }
+            state.next += 1
+            let id = state.next
+            let control = TurnControl()
+            let task = Task {
+                let result = await work(control)
+                self.state.withLock { $0.turns[id] = nil }
+                control.feed.finish()
+                return result
+            }
+            control.adopt(task)
+            let turn = RunningTurn(session: session, control: control, task: task)
+            state.turns[id] = turn
+            return turn
+        }
+        guard let started else {
+            throw GatewayError(.closing, "the gateway is shutting down and takes no more requests; ask again later")
+        }
+        return started
+    }
+
+    var count: Int { state.withLock { $0.turns.count } }
+    var sessions: [String] { state.withLock { $0.turns.values.compactMap(\.session).sorted() } }
+
+    func turn(of session: String) -> RunningTurn? {
+        state.withLock { state in state.turns.values.first { $0.session == session } }
+    }
+
+    /// Ends all turns and lets no more begin. Safe twice.
+    func close() async {
+        let turns = state.withLock { state in
+            state.isClosed = true
+            return Array(state.turns.values)
+        }
+        for turn in turns { turn.control.stop(.closing) }
+        for turn in turns { _ = await turn.task.value }
+    }
+}
+
+/// A turn that runs, as it is seen from outside.
+struct RunningTurn: Sendable {
+    let session: String?
+    let control: TurnControl
+    let task: Task<Result<TurnReport, any Error>, Never>
+}

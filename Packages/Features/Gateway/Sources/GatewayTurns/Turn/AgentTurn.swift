@@ -1,0 +1,128 @@
+import Capabilities
+import GatewayModels
+import GatewayStore
+import JSON
+import TurnLoop
+
+/// Runs one agent turn: asks the model, does what it calls for, tells and stores what happens.
+struct AgentTurn: Sendable {
+    let parts: TurnParts
+    let plan: AgentPlan
+    let control: TurnControl
+
+    /// The session is free for its next turn when this returns.
+    func run() async -> Result<TurnReport, any Error> {
+        let result: Result<TurnReport, any Error>
+        do { result = .success(try await traced()) } catch { result = .failure(error) }
+        do { try await parts.store.endTurn(plan.lease) } catch {
+            if case .success = result { return .failure(error) }
+        }
+        return result
+    }
+
+    private func traced() async throws -> TurnReport {
+        let attributes: JSONObject = [
+            "session": .string(plan.session.id), "model": .string(plan.place.name),
+            "project": plan.project.map { .string($0.id) } ?? .null,
+        ]
+        return try await parts.tracer.span("gateway.turn", feature: "gateway", attributes: attributes) { notes in
+            let outcome = try await played()
+            notes.note("rounds", .int(outcome.rounds))
+            notes.note("tool_calls", .int(outcome.calls))
+            return TurnReport(plan.place, outcome)
+        }
+    }
+
+    private func played() async throws -> TurnOutcome {
+        let recorder = TurnRecorder(parts: parts, plan: plan, feed: control.feed)
+        // What the person said is stored before anybody is told that the turn has begun, even where it is stopped already.
+        let before = try await shielded { [parts, plan] in
+            let before = try await parts.store.messages(of: plan.session.id)
+            try await recorder.begin()
+            return before
+        }
+        control.feed.post([.began(plan.place)] + plan.notices.map(GatewayEvent.notice))
+        var request = plan.chat
+        request.model = plan.choice.description.id
+        request.messages = HistoryRepair.repaired(plan.chat.messages + before + plan.messages)
+        var outcome = try await withAlarm(
+            after: parts.settings.turnTime, on: parts.clock, ring: { [control] in control.stop(.timeLimit) }
+        ) {
+            switch plan.choice.backend {
+            case .provider(let provider): try await ask(provider, request, recorder)
+            case .claude(let command): try await ask(command, request, recorder)
+            }
+        }
+        if case .stopped = outcome.end, control.reason == .timeLimit {
+            outcome.end = .failed(AnyFailure(GatewayError.timeOver(parts.settings.turnTime)))
+        }
+        try await recorder.end(outcome, control.reason)
+        return outcome
+    }
+
+    private func ask(
+        _ provider: any ModelProvider, _ request: ChatRequest, _ recorder: TurnRecorder
+    ) async throws -> TurnOutcome {
+        var loop = TurnLoop(
+            sources: plan.sources, policy: plan.policy(parts.settings), clock: parts.clock, now: parts.now,
+            approve: plan.canAsk ? asker : nil)
+        loop.limits.rounds = max(1, parts.settings.rounds)
+        loop.limits.callTime = parts.settings.callTime
+        loop.budget = ContextBudget(for: plan.choice.description, options: request.options)
+        loop.price = plan.choice.description.price
+        let meter = TurnMeter(parts: parts, place: plan.place)
+        return try await loop.run(
+            request,
+            asking: { [parts, plan] request, receive in
+                let admitted = try await meter.admit(request, after: recorder.spent)
+                return try await parts.tracer.span(
+                    "gateway.model", feature: "gateway", attributes: ["model": .string(plan.place.name)]
+                ) {
+                    try await provider.answer(admitted, receive)
+                }
+            },
+            emit: { try await recorder.receive($0) })
+    }
+}
+
+// MARK: Approval
+
+extension AgentTurn {
+    /// Asks the client.
+    private var asker: TurnLoop.Approve {
+        { [parts, plan, control] request in
+            try await parts.approvals.ask(request, session: plan.session.id, within: parts.settings.approvalTime) {
+                control.feed.post([.approval($0)])
+            }
+        }
+    }
+
+    /// The command does its calls itself and asks about each, so that the rules are looked at here.
+    private func ask(
+        _ command: ClaudeCommand, _ request: ChatRequest, _ recorder: TurnRecorder
+    ) async throws -> TurnOutcome {
+        guard let folder = plan.project?.path else { throw GatewayError.needsProject(plan.choice.name) }
+        let last = try await parts.store.lastAnswer(of: plan.session.id)
+        let approver = PolicyApprover(policy: plan.policy(parts.settings), ask: plan.canAsk ? asker : nil)
+        let known = last?.provider == ClaudeCommand.provider ? last?.start?.id : nil
+        func run(resuming session: String?) async throws -> TurnOutcome {
+            try await command.run(
+                request, in: folder, resume: session, approve: { try await approver.approve($0) },
+                emit: { try await recorder.receive($0) })
+        }
+        let outcome = try await run(resuming: known)
+        // The command forgets old sessions. It is told then what was said, as it is after another model's answer.
+        if known != nil, case .failed(let failure) = outcome.end, failure.code == "gateway.claude-session" {
+            return try await run(resuming: nil)
+        }
+        return outcome
+    }
+}
+
+extension GatewayError {
+    static func timeOver(_ limit: Duration) -> GatewayError {
+        GatewayError(
+            .timeLimit,
+            "the turn took longer than \(limit.words) and was ended; what was said is kept, so say 'go on' to continue")
+    }
+}

@@ -1,0 +1,39 @@
+import Capabilities
+
+/// What a turn has taken so far.
+struct TurnSpending: Sendable {
+    /// How many answers there were.
+    var answers = 0
+    /// Tokens that the model has written, estimated where its provider does not count.
+    var written = 0
+    var cost: Cost?
+}
+
+/// Decides before each round whether it may begin. A round that has begun is not broken off for its price, so that a turn
+/// goes over a limit by one round at most.
+struct TurnMeter: Sendable {
+    let parts: TurnParts
+    let place: TurnPlace
+
+    /// The request as it may be sent.
+    func admit(_ request: ChatRequest, after spent: TurnSpending) async throws -> ChatRequest {
+        var request = request
+        if let limit = parts.settings.outputTokens {
+            let left = limit - spent.written
+            guard left > 0 else {
+                throw GatewayError(.outputLimit, Self.message("wrote \(spent.written) of \(limit) tokens"))
+            }
+            request.options.maxTokens = min(request.options.maxTokens ?? left, left)
+        }
+        if let limit = parts.settings.cost, let cost = spent.cost, cost.nanodollars >= limit.nanodollars {
+            throw GatewayError(.costLimit, Self.message("cost as much as a turn may cost"))
+        }
+        // Before the first round the budget was looked at when the request was accepted.
+        if spent.answers > 0 { try await parts.checkBudget(session: place.session, project: place.project) }
+        return request
+    }
+
+    private static func message(_ what: String) -> String {
+        "the turn \(what) and was ended; what was said is kept, so say 'go on' to continue"
+    }
+}

@@ -1,0 +1,156 @@
+import Capabilities
+import GatewayStore
+import JSON
+import TurnLoop
+
+/// Stores a turn while it runs, and tells it to the client.
+///
+/// A turn that cannot be stored ends: an answer that a session forgets would be worse than none.
+actor TurnRecorder {
+    private let parts: TurnParts
+    private let plan: AgentPlan
+    private let feed: Feed
+    /// The sum of all answers that are whole or were ended.
+    private var usage = Usage()
+    private(set) var spent = TurnSpending()
+
+    init(parts: TurnParts, plan: AgentPlan, feed: Feed) {
+        self.parts = parts
+        self.plan = plan
+        self.feed = feed
+    }
+
+    /// Stores what the person said.
+    func begin() async throws {
+        for message in plan.messages { try await parts.store.append(TurnMessage(message), lease: plan.lease) }
+        if plan.session.model != plan.place.name {
+            try await parts.store.setModel(plan.place.name, of: plan.session.id)
+        }
+    }
+
+    /// Returns when the client has room for more. Throws in a task that was cancelled, as that of a stopped turn is while
+    /// its model answers, so that a provider ends that does not look for itself.
+    func receive(_ events: [TurnEvent]) async throws {
+        var told: [GatewayEvent] = []
+        do {
+            for event in events { try await receive(event, telling: &told) }
+        } catch {
+            feed.post(told)
+            throw error
+        }
+        await feed.send(told)
+        try Task.checkCancellation()
+    }
+
+    private func receive(_ event: TurnEvent, telling told: inout [GatewayEvent]) async throws {
+        switch event {
+        case .round: break
+        case .chat(let event): if let event = heard(event) { told.append(.chat(event)) }
+        case .call(let update):
+            told += tell(update)
+            try await audit(update)
+        case .output(let call, let text): told.append(.output(call: call, text: text))
+        case .message(let message):
+            try await parts.store.append(
+                message, provider: plan.place.provider, model: plan.place.model, lease: plan.lease)
+            guard message.message.role == .assistant else { return }
+            count(message)
+            told.append(.chat(.usage(usage)))
+        case .remember(let rule): try await remember(rule)
+        case .context(let notice): told.append(.notice(notice.text))
+        case .notice(let text): told.append(.notice(text))
+        }
+    }
+
+    /// What the client is told of an answer. Its calls are told when they are done, under the names of the tools.
+    private func heard(_ event: ChatEvent) -> ChatEvent? {
+        switch event {
+        case .call(let call): call.isDone ? event : nil
+        case .calling, .malformedCall: nil
+        case .usage(let now): .usage(usage + now)
+        case .began, .text, .reasoning, .refusal, .result, .notice: event
+        }
+    }
+
+    private func tell(_ update: CallUpdate) -> [GatewayEvent] {
+        // What the server has done itself was told while it streamed.
+        guard !update.call.isDone else { return [] }
+        switch update.state {
+        case .waiting:
+            var call = update.call
+            call.name = plan.names.own(call.name, of: update.source)
+            call.isDone = true
+            return [.chat(.call(call))]
+        case .approved, .running: return []
+        case .done, .failed, .denied: return update.result.map { [.chat(.result($0))] } ?? []
+        }
+    }
+
+    private func count(_ message: TurnMessage) {
+        usage = usage + (message.usage ?? Usage())
+        spent.answers += 1
+        spent.written += message.usage?.outputTokens ?? TokenEstimate().tokens(of: message.message)
+        spent.cost = usage.cost
+    }
+
+    private func remember(_ rule: ApprovalRule) async throws {
+        if rule.scope != .conversation, let project = plan.project {
+            try await parts.store.addRules([rule], toProject: project.id)
+        } else {
+            try await parts.store.addRules([rule], toSession: plan.session.id)
+        }
+    }
+}
+
+// MARK: Audit
+
+extension TurnRecorder {
+    /// Writes down how the turn ended, where that was not by the model's last word.
+    func end(_ outcome: TurnOutcome, _ reason: TurnControl.Reason?) async throws {
+        switch outcome.end {
+        case .answered: break
+        case .stopped: try await note("turn.stopped", detail: ["reason": .string(reason?.rawValue ?? "cancelled")])
+        case .roundLimit: try await note("turn.ended", detail: ["reason": "gateway.round-limit"])
+        case .failed(let failure): try await note("turn.ended", detail: ["reason": .string(failure.code)])
+        }
+    }
+
+    private func note(_ action: String, detail: JSON) async throws {
+        try await parts.store.audit(
+            AuditEntry(
+                project: plan.project?.id, session: plan.session.id, actor: "gateway", action: action,
+                subject: plan.place.name, detail: detail))
+    }
+
+    /// Whatever changes something, and whatever was not allowed; what only reads where that was asked for.
+    private func audit(_ update: CallUpdate) async throws {
+        guard update.result != nil else { return }
+        guard plan.selection.auditLog || update.effect != .reads || update.state == .denied else { return }
+        var detail: JSONObject = [
+            "id": .string(update.call.id), "state": update.state.json, "input": update.call.input,
+        ]
+        if let effect = update.effect { detail["effect"] = effect.json }
+        if let source = update.source { detail["source"] = .string(source) }
+        if let code = update.result?.exitCode { detail["exit_code"] = .int(code) }
+        if let time = update.result?.duration { detail["duration_ms"] = .int(Int(time / .milliseconds(1))) }
+        try await parts.store.audit(
+            AuditEntry(
+                project: plan.project?.id, session: plan.session.id, actor: "model", action: "tool.call",
+                subject: plan.names.own(update.call.name, of: update.source), decision: update.decision?.words,
+                detail: .object(detail)))
+    }
+}
+
+extension ApprovalDecision {
+    /// What was decided, and by whom.
+    fileprivate var words: String {
+        let origin =
+            switch by {
+            case .rule(let rule): "by a rule of the \(rule.scope == .conversation ? "session" : rule.scope.rawValue)"
+            case .effect: "because it only reads"
+            case .person: "by the client"
+            case .nobody: "because nobody answered"
+            }
+        return "\(isAllowed ? "allowed" : "denied") \(origin)"
+    }
+}

@@ -1,0 +1,75 @@
+public import Capabilities
+public import GatewayModels
+public import GatewayStore
+import JSON
+
+/// Answers requests: asks models, runs tools, asks clients for approval, and writes down what happens.
+///
+/// ```swift
+/// let turns = Turns(store: store, providers: { [openAI] }, now: host.now)
+/// var input = TurnInput(ChatRequest(model: "", messages: [Message(.user, "Where are the TODOs?")]), isAgent: true)
+/// input.project = project.id
+/// let report = try await turns.run(input) { events in try await show(events) }
+/// await turns.close()
+/// ```
+///
+/// It owns all that runs: a turn whose client has vanished is either ended or goes on under its limits, and `close` ends and
+/// awaits everything.
+public final class Turns: Sendable {
+    let parts: TurnParts
+    let catalogue: Catalogue
+    let table = TurnTable()
+    private let others: @Sendable () async -> [any ToolSource]
+
+    /// - Parameters:
+    ///   - providers: who can be asked, the preferred first. The offline model is added to them.
+    ///   - sources: tools beside those of a project's folder.
+    ///   - claude: the `claude` command, offered as `claude/…`.
+    public init(
+        store: GatewayStore, providers: @escaping @Sendable () async -> [any ModelProvider],
+        settings: TurnSettings = TurnSettings(), sources: @escaping @Sendable () async -> [any ToolSource] = { [] },
+        claude: ClaudeCommand? = nil, clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp, tracer: Tracer? = nil
+    ) {
+        parts = TurnParts(
+            store: store, settings: settings, clock: clock, now: now,
+            tracer: tracer ?? Tracer(sinks: [], now: now), approvals: Approvals(clock: clock, now: now))
+        catalogue = Catalogue(providers: providers, claude: claude, clock: clock, now: now) { listing in
+            // A log that cannot be written is no reason to keep the other models from anybody.
+            do {
+                try await store.audit(
+                    AuditEntry(
+                        actor: "gateway", action: "models.left-out", subject: listing.id,
+                        detail: listing.problem.map { .string($0.message) } ?? .null))
+            } catch {}
+        }
+        others = sources
+    }
+
+    /// Everybody's tools: those of the project's folder first.
+    func sources(in project: Project?) async throws -> [any ToolSource] {
+        var sources: [any ToolSource] = []
+        if let project { sources.append(try project.files(parts.settings)) }
+        return sources + (await others())
+    }
+
+    /// How many turns and completions run.
+    public var running: Int { table.count }
+
+    /// The sessions in which a turn runs here.
+    public var runningSessions: [String] { table.sessions }
+
+    /// Ends all turns, keeping what was said, and awaits them with their tools. Runs that come later are refused.
+    public func close() async {
+        await table.close()
+        await catalogue.close()
+        // A tool that does not end although it was cancelled must not keep the gateway from ending.
+        let (runs, clock) = (parts.toolRuns, parts.clock)
+        await withTaskGroup { group in
+            group.addTask { do { try await runs.allEnded() } catch {} }
+            group.addTask { do { try await clock.sleep(for: .seconds(5)) } catch {} }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,27 @@
+public import Capabilities
+public import GatewayStore
+
+/// What a client wants answered.
+public struct TurnInput: Sendable {
+    /// As the client sent it. The model is `PROVIDER/MODEL`, an id that only one provider has, or empty for the default.
+    public var chat: ChatRequest
+    /// The project whose folder the tools work in; that of the session when nil.
+    public var project: String?
+    /// The session that is gone on with; an agent turn without one makes a new one.
+    public var session: String?
+    /// What the model is told first; the request's own system messages when nil, and the session's when there are none.
+    public var systemPrompt: String?
+    /// Which tools are offered; those of the session when nil.
+    public var selection: ToolSelection?
+    /// Whether tools run here and the session remembers. Otherwise the model is asked once, with what the client sent.
+    public var isAgent: Bool
+    /// Whether the client understands questions. Where it does not, what had to be asked is denied.
+    public var canAsk = false
+    /// Whether an agent turn goes on when its client vanishes; as the settings say when nil.
+    public var keepsRunning: Bool?
+
+    public init(_ chat: ChatRequest, isAgent: Bool = false) {
+        self.chat = chat
+        self.isAgent = isAgent
+    }
+}

@@ -1,0 +1,33 @@
+public import Capabilities
+public import TurnLoop
+
+/// What came of a turn or a completion.
+public struct TurnReport: Sendable {
+    public let place: TurnPlace
+    public let outcome: TurnOutcome
+
+    init(_ place: TurnPlace, _ outcome: TurnOutcome) {
+        self.place = place
+        self.outcome = outcome
+    }
+
+    /// Everything that the model said, its answers between calls included.
+    public var text: String {
+        outcome.messages.map(\.message).filter { $0.role == .assistant }.map(\.text).filter { !$0.isEmpty }
+            .joined(separator: "\n\n")
+    }
+
+    /// What ended the turn before the model had its say; nil also for one that somebody stopped.
+    public var failure: AnyFailure? {
+        switch outcome.end {
+        case .failed(let failure): failure
+        case .roundLimit:
+            AnyFailure(
+                GatewayError(
+                    .roundLimit,
+                    "the model wanted more tools after \(outcome.rounds) rounds, so the turn was ended; "
+                        + "say 'go on' to let it continue"))
+        case .answered, .stopped: nil
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Capabilities
+import FileKit
+import GatewayModels
+import GatewayStore
+import JSON
+import ProcessKit
+import Testing
+import TurnLoop
+
+@testable import GatewayTurns
+
+/// A `claude` of the test's own; to be run alone, since it starts processes.
+@Suite("The claude command in the gateway", .serialized, .timeLimit(.minutes(5)))
+struct ClaudeTests {
+    /// Asks whether it may run a command, says what came of it, and which session it was told to go on with. An unknown one
+    /// it refuses, as the real one does.
+    private static let script = #"""
+        #!/usr/bin/python3
+        import json, sys
+        def say(**frame):
+            print(json.dumps(dict(frame, session_id="s-1")), flush=True)
+        json.loads(sys.stdin.readline())
+        resumed = [word for word in sys.argv if word.startswith("--resume=")]
+        if "--resume=s-1" not in resumed and resumed:
+            say(type="result", subtype="error_during_execution", is_error=True, errors=["No conversation found"])
+            sys.exit(1)
+        say(type="system", subtype="init", model="claude-test", tools=["Bash"])
+        say(type="assistant", parent_tool_use_id=None, message={"id": "m-1", "role": "assistant", "content": [
+            {"type": "tool_use", "id": "t-1", "name": "Bash", "input": {"command": "date"}}]})
+        say(type="control_request", request_id="r-1", request={
+            "subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "date"}, "tool_use_id": "t-1"})
+        answer = json.loads(sys.stdin.readline())["response"]["response"]["behavior"]
+        say(type="user", parent_tool_use_id=None, message={"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t-1", "content": answer, "is_error": answer != "allow"}]})
+        say(type="assistant", parent_tool_use_id=None, message={"id": "m-2", "role": "assistant", "content": [
+            {"type": "text", "text": answer + " " + " ".join(resumed)}]})
+        say(type="result", subtype="success", is_error=False, total_cost_usd=0.25, session_id="s-1",
+            usage={"input_tokens": 10, "output_tokens": 4})
+        """#
+
+    private func run(_ rules: [ApprovalRule] = [], _ body: (Workshop, Turns) async throws -> Void) async throws {
+        try await Workshop.run(rules: rules) { workshop in
+            let program = "\(workshop.folder)/claude"
+            try Files.writeAtomically(Array(Self.script.utf8), to: program, mode: 0o755)
+            let days = Days()
+            let command = ClaudeCommand(
+                program: program, environment: CommandEnvironment(["PATH": "/usr/bin:/bin"]),
+                clock: ContinuousClock(), now: { days.next })
+            let turns = Turns(store: workshop.store, providers: { [] }, claude: command, now: { days.next })
+            try await body(workshop, turns)
+            await turns.close()
+        }
+    }
+
+    @Test("its calls are asked for, and its session goes on with the gateway's")
+    func asks() async throws {
+        try await run { workshop, turns in
+            let heard = Heard()
+            var input = workshop.input("Go", model: "claude/default")
+            let first = try await turns.run(input) { events in
+                heard.receive(events)
+                for ticket in Heard(events).tickets {
+                    try turns.answer(ticket.id, of: ticket.session, ApprovalAnswer(isAllowed: true))
+                }
+            }
+            #expect(first.outcome.end.word == "answered")
+            #expect(first.text.hasPrefix("allow"))
+            #expect(heard.tickets.map(\.call.name) == ["Bash"])
+            #expect(heard.words.filter { $0.contains("call") } == ["done call Bash"])
+            #expect(heard.words.filter { $0.hasPrefix("result") } == ["result ok"])
+            #expect(first.outcome.usage.cost == Cost(nanodollars: 250_000_000))
+            input = workshop.input("And again", session: first.place.session, canAsk: false)
+            let second = try await turns.run(input) { _ in }
+            #expect(second.text == "deny --resume=s-1")
+            #expect(second.outcome.isUnapproved)
+            let session = try #require(first.place.session)
+            let decisions = try await workshop.audit(session).filter { $0.action == "tool.call" }.map(\.decision)
+            #expect(decisions == ["denied because nobody answered", "allowed by the client"])
+        }
+    }
+
+    @Test("the project's rules decide about its calls without a question")
+    func rules() async throws {
+        try await run([ApprovalRule(.allow, tool: "Bash", source: "claude", scope: .project)]) { workshop, turns in
+            let heard = Heard()
+            let report = try await turns.run(workshop.input("Go", model: "claude/default")) { heard.receive($0) }
+            #expect(report.text.hasPrefix("allow"))
+            #expect(heard.tickets == [])
+        }
+    }
+
+    @Test("a session that the command does not know any more is begun anew")
+    func forgotten() async throws {
+        try await run { workshop, turns in
+            let session = try await workshop.store.createSession(NewSession(project: workshop.project.id)).id
+            let lease = try await workshop.store.beginTurn(session: session)
+            try await workshop.store.append(TurnMessage(Message(.user, "Hello")), lease: lease)
+            let answer = TurnMessage(Message(.assistant, "Hi"), start: ChatStart(id: "forgotten"))
+            try await workshop.store.append(answer, provider: "claude", model: "default", lease: lease)
+            try await workshop.store.endTurn(lease)
+            var input = workshop.input("Go", session: session, canAsk: false)
+            input.chat.model = "claude/default"
+            let report = try await turns.run(input) { _ in }
+            #expect(report.outcome.end.word == "answered")
+            #expect(report.text == "deny ")
+        }
+    }
+
+    @Test("it works in a project's folder only")
+    func needsProject() async throws {
+        try await run { _, turns in
+            for isAgent in [true, false] {
+                let chat = ChatRequest(model: "claude/opus", messages: [Message(.user, "Go")])
+                let kind = try await refusal { _ = try await turns.run(TurnInput(chat, isAgent: isAgent)) { _ in } }
+                #expect(kind == .invalid)
+            }
+            #expect(await turns.models().map(\.provider).suffix(2) == ["claude", "martlet"])
+        }
+    }
+}

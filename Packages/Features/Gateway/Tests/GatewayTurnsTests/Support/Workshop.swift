@@ -1,0 +1,123 @@
+import Capabilities
+import CoreTesting
+import FileKit
+import GatewayStore
+import HTTPTesting
+import JSON
+import StorageKit
+import Synchronization
+import Testing
+import TurnLoop
+
+@testable import GatewayTurns
+
+/// A gateway without HTTP, with a project in a folder of its own.
+struct Workshop: Sendable {
+    let folder: String
+    let store: GatewayStore
+    let turns: Turns
+    let project: Project
+
+    /// Sees in the end that nothing runs any more and that the records are sound.
+    static func run(
+        _ models: (any ModelProvider)..., settings: TurnSettings = TurnSettings(), sources: [any ToolSource] = [],
+        rules: [ApprovalRule] = [], budget: ProjectBudget = ProjectBudget(),
+        clock: any Clock<Duration> = ContinuousClock(), now: (@Sendable () -> Timestamp)? = nil,
+        tracer: Tracer? = nil, _ body: (Workshop) async throws -> Void
+    ) async throws {
+        try await TemporaryDirectory.run { folder in
+            let days = Days()
+            let now = now ?? { days.next }
+            try Files.makeDirectories("\(folder)/project")
+            try Files.writeAtomically(Array("one\ntwo // TODO: three\n".utf8), to: "\(folder)/project/notes.txt")
+            let store = GatewayStore(GatewayStore.database(at: "\(folder)/gateway.db"), now: now)
+            let project = try await store.createProject(
+                NewProject(name: "Sample", path: "\(folder)/project", rules: rules, budget: budget))
+            let turns = Turns(
+                store: store, providers: { models }, settings: settings, sources: { sources }, clock: clock, now: now,
+                tracer: tracer)
+            do {
+                try await body(Workshop(folder: folder, store: store, turns: turns, project: project))
+            } catch {
+                await turns.close()
+                await store.close()
+                throw error
+            }
+            await turns.close()
+            #expect(turns.running == 0)
+            #expect(try await store.stats().running == [])
+            #expect(try await store.database.check() == [])
+            await store.close()
+        }
+    }
+
+    /// An agent turn in the project, or in a session.
+    func input(_ text: String, session: String? = nil, canAsk: Bool = true, model: String = "") -> TurnInput {
+        var input = TurnInput(ChatRequest(model: model, messages: [Message(.user, text)]), isAgent: true)
+        input.session = session
+        input.project = session == nil ? project.id : nil
+        input.canAsk = canAsk
+        return input
+    }
+
+    func say(
+        _ text: String, session: String? = nil, canAsk: Bool = true, to heard: Heard = Heard()
+    ) async throws -> TurnReport {
+        try await turns.run(input(text, session: session, canAsk: canAsk)) { heard.receive($0) }
+    }
+
+    /// What the session knows, in short.
+    func history(_ session: String) async throws -> [String] {
+        try await store.messages(of: session).map { message in
+            let results = message.parts.compactMap { if case .result(let result) = $0 { result.content } else { nil } }
+            let calls = message.calls.map { "[\($0.name)]" }
+            let words = ([message.text] + calls + results).filter { !$0.isEmpty }
+            return "\(message.role.rawValue): \(words.joined(separator: " "))"
+        }
+    }
+
+    /// What stands in the project's file.
+    func notes() throws -> String {
+        String(decoding: try Files.read("\(project.path)/notes.txt", limit: 4096), as: UTF8.self)
+    }
+
+    func audit(_ session: String? = nil) async throws -> [AuditEntry] {
+        try await store.auditEntries(session: session).items
+    }
+}
+
+/// A clock of the day that goes on by a second with every look at it.
+final class Days: Sendable {
+    private let seconds = Mutex(0)
+
+    var next: Timestamp {
+        seconds.withLock { seconds in
+            seconds += 1
+            return Timestamp(microseconds: 1_795_253_400_000_000 + Int64(seconds) * 1000)
+        }
+    }
+}
+
+/// The reason for which a gateway refuses.
+func refusal(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
+) async throws -> GatewayError.Kind? {
+    do {
+        try await body()
+        return nil
+    } catch let error as GatewayError {
+        return error.kind
+    }
+}
+
+extension TurnOutcome.End {
+    /// In a word.
+    var word: String {
+        switch self {
+        case .answered: "answered"
+        case .stopped: "stopped"
+        case .failed(let failure): failure.code
+        case .roundLimit: "round limit"
+        }
+    }
+}
