@@ -16,6 +16,7 @@ let package = Package(
             dependencies: [
                 "CPCRE2", "CToolKit", .product(name: "Core", package: "Core"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "LoopKit", package: "LoopKit"),
+                .product(name: "ProcessKit", package: "ProcessKit"),
             ]),
         .testTarget(
             name: "ToolKitTests",

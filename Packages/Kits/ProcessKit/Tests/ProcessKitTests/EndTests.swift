@@ -2,7 +2,7 @@ import Glibc
 import ProcessKit
 import Testing
 
-@Suite("Ending a child", .timeLimit(.minutes(1)))
+@Suite("Ending a child", .timeLimit(.minutes(5)))
 struct EndTests {
     let launcher = Launcher()
 

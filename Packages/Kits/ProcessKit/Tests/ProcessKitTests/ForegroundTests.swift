@@ -21,7 +21,7 @@ private func readLine(_ descriptor: Int32) -> String {
     return String(decoding: line, as: UTF8.self)
 }
 
-@Suite("A program in the foreground", .timeLimit(.minutes(1)))
+@Suite("A program in the foreground", .timeLimit(.minutes(5)))
 struct ForegroundTests {
     @Test("it has the terminal while it runs, and this process has it again afterwards")
     func terminal() async {

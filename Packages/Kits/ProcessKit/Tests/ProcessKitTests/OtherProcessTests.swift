@@ -3,7 +3,7 @@ import LoopKit
 import ProcessKit
 import Testing
 
-@Suite("Processes of others", .timeLimit(.minutes(1))) struct OtherProcessTests {
+@Suite("Processes of others", .timeLimit(.minutes(5))) struct OtherProcessTests {
     @Test("a process is asked to end, and its end is waited for")
     func ends() async throws {
         let loop = EventLoop()

@@ -2,7 +2,7 @@ import Glibc
 import ProcessKit
 import Testing
 
-@Suite("Talking to a child", .timeLimit(.minutes(1)))
+@Suite("Talking to a child", .timeLimit(.minutes(5)))
 struct PipeTests {
     let launcher = Launcher()
 

@@ -2,7 +2,7 @@ import Glibc
 import ProcessKit
 import Testing
 
-@Suite("Running a command", .timeLimit(.minutes(1)))
+@Suite("Running a command", .timeLimit(.minutes(5)))
 struct RunTests {
     let launcher = Launcher()
 

@@ -11,7 +11,7 @@ private func deliver(_ signal: Int32) {
 }
 
 /// Signal handlers belong to the process, so that each test has one of its own.
-@Suite("Signals", .timeLimit(.minutes(1)))
+@Suite("Signals", .timeLimit(.minutes(5)))
 struct SignalsTests {
     @Test("signals arrive in their order, and a poll sees them")
     func order() async {

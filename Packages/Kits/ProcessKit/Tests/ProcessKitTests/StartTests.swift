@@ -2,7 +2,7 @@ import Glibc
 import ProcessKit
 import Testing
 
-@Suite("Starting a child", .timeLimit(.minutes(1)))
+@Suite("Starting a child", .timeLimit(.minutes(5)))
 struct StartTests {
     let launcher = Launcher()
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -39,4 +40,35 @@ int toolkit_open_entry(int folder, const void *name, enum toolkit_purpose purpos
 ssize_t toolkit_read_link(int folder, const void *name, void *target, size_t size) {
     ssize_t length = readlinkat(folder, name, target, size);
     return length < 0 ? -errno : length;
+}
+
+int toolkit_make_file(int folder, const void *name, mode_t mode) {
+    int opened;
+    do opened = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    while (opened < 0 && errno == EINTR);
+    return opened < 0 ? -errno : opened;
+}
+
+// Network file systems know no flags. A link is made under the new name only where there is none, and an exchange
+// takes three steps by way of a name that nobody else uses.
+static int rename_in_steps(int folder, const char *from, const char *to, enum toolkit_renaming renaming) {
+    if (renaming == TOOLKIT_KEEP) {
+        if (linkat(folder, from, folder, to, 0) != 0) return -errno;
+        return unlinkat(folder, from, 0) == 0 ? 0 : -errno;
+    }
+    char aside[64];
+    if (snprintf(aside, sizeof aside, "%s.old", from) >= (int)sizeof aside) return -ENAMETOOLONG;
+    if (linkat(folder, to, folder, aside, 0) != 0) return -errno;
+    int failure = renameat(folder, from, folder, to) == 0 ? 0 : -errno;
+    if (!failure && renameat(folder, aside, folder, from) == 0) return 0;
+    if (!failure) failure = -errno;
+    unlinkat(folder, aside, 0);
+    return failure;
+}
+
+int toolkit_rename(int folder, const void *from, const void *to, enum toolkit_renaming renaming) {
+    unsigned flags = renaming == TOOLKIT_KEEP ? RENAME_NOREPLACE : RENAME_EXCHANGE;
+    if (renameat2(folder, from, folder, to, flags) == 0) return 0;
+    if (errno == EINVAL || errno == ENOSYS) return rename_in_steps(folder, from, to, renaming);
+    return -errno;
 }

@@ -15,41 +15,10 @@ struct ConfinementTests {
     @Test("a path that leads out is refused in every form, by every tool", arguments: resolvers)
     func forms(_ resolver: Folder.Resolver) async throws {
         try await withPlayground(resolver: resolver) { place in
-            try place.write("a/b/c.txt", "inside")
-            try place.link("absolute", to: "\(place.base)/outside")
-            try place.link("relative", to: "../outside")
-            try place.link("a/deep", to: "../../outside")
-            try place.link("one", to: "two")
-            try place.link("two", to: "a/three")
-            try place.link("a/three", to: "../relative")
-            try place.link("root", to: "/")
-            try place.link("process", to: "/proc/self/cwd")
-            try place.link("file", to: "../outside/secret.txt")
-            try place.link("roundabout", to: "a/../../outside")
             let opened = unsafe open("\(place.base)/outside", O_RDONLY | O_DIRECTORY)
             defer { close(opened) }
-            try place.link("descriptor", to: "/proc/self/fd/\(opened)")
-
-            let outside = "\(place.base.dropFirst())/outside"
-            var ways = [
-                "../outside", "a/../../outside", "./../outside", "a//..//..//outside", "a/b/../../../outside",
-                "../work/../outside", "..//outside", "a/./../../outside", "\(place.base)/outside", "//\(outside)",
-                "/proc/self/fd/\(opened)", "/proc/self/root/\(outside)", "/proc/self/cwd/../../../../../../\(outside)",
-                "absolute", "relative", "a/deep", "one", "two", "a/three", "root/\(outside)", "descriptor",
-                "roundabout",
-                "a/../relative", "a/b/../deep", "one/../outside", "process/../../../../../\(outside)",
-            ]
-            // What a decoder, another system or a careless comparison would take for the same.
-            ways += [
-                "..\\outside", "%2e%2e/outside", "..%2foutside", "．．/outside", "․․/outside", "‥/outside", "..／outside",
-                "..\u{2215}outside", "\u{202E}../outside", ".\u{200B}./outside", "..;/outside", "~/../outside",
-                "..\u{0}/outside", "\u{FEFF}../outside", "...//outside", " ../outside", "../outside ", "..\n/outside",
-                "file://\(place.base)/outside", "$(pwd)/../outside", "`..`/outside", "a/b/c.txt/../../../../outside",
-            ]
-            var forms: [String] = ["file", "\(place.base)/outside/secret.txt\u{0}", "a/b/c.txt\u{0}/../../../outside"]
-            for way in ways {
-                forms += ["\(way)/secret.txt", "\(way)/folder/secret.txt", "\(way)/folder/../secret.txt"]
-            }
+            let out = try WaysOut(place, open: opened)
+            let (ways, forms) = (out.ways, out.forms)
             #expect(forms.count > 100)
             for form in forms {
                 let sentence = try await place.failure("fs.read", ["path": .string(form)])

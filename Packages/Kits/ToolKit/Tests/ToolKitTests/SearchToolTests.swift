@@ -82,9 +82,9 @@ struct SearchToolTests {
             var place = 0
             for line in text.split(separator: Byte.newline, omittingEmptySubsequences: false) {
                 let end = place + line.count
-                let alone = matcher.firstMatch(in: text.span, place..<end) != .none
+                let alone = matcher.firstMatch(in: text.span, place..<end, isASCII: false) != .none
                 // From the line on, a candidate lies in this line or in one after it; it must not come too late.
-                if alone, case .found(let match) = matcher.firstMatch(in: text.span, place..<text.count) {
+                if alone, case .found(let match) = matcher.firstMatch(in: text.span, place..<text.count, isASCII: false) {
                     #expect(match.lowerBound <= end, "\(pattern), seed 4711")
                 } else {
                     #expect(!alone, "\(pattern), seed 4711")
@@ -99,7 +99,10 @@ struct SearchToolTests {
         arguments: [
             ("needle", "needle"), ("func\\s+name", "func"), ("abcd?", "abc"), ("abcd*x", "abc"), ("abc+d", "abc"),
             ("abcé?", "abc"), ("abc{0,1}def", "def"), ("x{0,123}", nil), ("a{100}", nil), ("abc {def}", "abc"),
-            ("(abc)?defg", "defg"), ("(abc|def)", nil), ("abc|def", "abc|def"), ("abc|de", nil), ("abc|", nil),
+            ("(abc)?defg", "defg"), ("(abc|def)", "abc|def"), ("(abc|de)f", nil), ("(foo|needle_)[0-9]+", "foo|needle_"),
+            ("((abc|def)x|ghij)k*", "abc|def|ghij"), ("(abc)?(def){2,3}", "def"), ("(abc){0}x", nil), ("ab{2,}c", nil),
+            ("abc{2}", "abc"), ("(abc", nil), ("abc)", nil), ("(?:abc|)x", nil), ("(?P<n>abcd|efgh)x", "abcd|efgh"),
+            ("a|b|c|d", nil), ("(a1a|a2a|a3a|a4a|a5a|a6a|a7a|a8a|a9a)", nil), ("abc|def", "abc|def"), ("abc|de", nil), ("abc|", nil),
             ("TODO|FIX(ME)?|XXX+", "TODO|FIX|XXX"), ("(?i)abc", nil), ("(?i:abc)defg", nil),
             ("a(?=b|c)xyz", "xyz"), ("a\\.b\\.c", "a.b.c"), ("\\x61bcd", nil), ("\\Qa|b\\Eabc", nil),
             ("[a|b]+cde", "cde"),
@@ -132,8 +135,8 @@ struct SearchToolTests {
                 }.joined()
                 let matcher = try LineMatcher(LinePattern(pattern, isLiteral: false, ignoresCase: false))
                 let expected = lines.enumerated().filter { _, line in
-                    matcher.firstMatch(in: Array(line.utf8).span, 0..<line.utf8.count) != .none
-                        || line.isEmpty && matcher.firstMatch(in: [0x0A].span, 0..<0) != .none
+                    matcher.firstMatch(in: Array(line.utf8).span, 0..<line.utf8.count, isASCII: false) != .none
+                        || line.isEmpty && matcher.firstMatch(in: [0x0A].span, 0..<0, isASCII: false) != .none
                 }.map { "a:\($0.offset + 1):\($0.element)" }
                 let found = try await place.lines("grep.search", ["pattern": .string(pattern), "limit": 5000])
                 // The last line, when it is empty, is no line.
@@ -143,9 +146,57 @@ struct SearchToolTests {
         }
     }
 
+    @Test("a search without regard to case finds what the expression alone finds, also beyond ASCII")
+    func caseless() async throws {
+        try await withPlayground { place in
+            var random = SeededGenerator(seed: 1213)
+            let parts = ["needle", "NEEDLE", "Zeppelin", "\u{17F}", "s", "K", "\u{212A}", "é", "É", " ", "x", "9", "_", "ask", "ASK"]
+            for round in 0..<20 {
+                let parts = round % 2 == 0 ? parts.filter { $0.utf8.allSatisfy { $0 < 0x80 } } : parts
+                let lines = (0..<100).map { _ in
+                    (0..<Int.random(in: 1...6, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
+                }
+                try place.write("a", lines.joined(separator: "\n") + "\n")
+                for pattern in ["needle", "(needle|zeppelin)", "ask", "asks", "\\bneedle\\w", "needle[^x]", "éx", "\\w{7,}\\d", "k"] {
+                    for isLiteral in [false, true] where !isLiteral || !pattern.contains("\\") {
+                        let matcher = try LineMatcher(LinePattern(pattern, isLiteral: isLiteral, ignoresCase: true))
+                        let wanted = lines.enumerated().filter { _, line in
+                            matcher.firstMatch(in: Array(line.utf8).span, 0..<line.utf8.count, isASCII: false) != .none
+                        }.map { "a:\($0.offset + 1):\($0.element)" }
+                        var input: JSONObject = ["pattern": .string(pattern), "literal": .bool(isLiteral), "ignore_case": true, "limit": 500]
+                        #expect(try await place.lines("grep.search", input).filter { $0.hasPrefix("a:") } == wanted, "\(pattern), seed 1213")
+                        guard !isLiteral else { continue }
+                        input["ignore_case"] = false
+                        input["pattern"] = .string("(?i)" + pattern)
+                        #expect(try await place.lines("grep.search", input).filter { $0.hasPrefix("a:") } == wanted, "\(pattern), seed 1213")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("a text is found where it stands first, at every place and in every length")
+    func texts() {
+        var random = SeededGenerator(seed: 99)
+        for _ in 0..<3000 {
+            let letters = Array("aAbB@`[{".utf8) + [0xC3, 0xE3]
+            let bytes = (0..<Int.random(in: 0...150, using: &random)).map { _ in letters.randomElement(using: &random) ?? 0 }
+            let text = (0..<Int.random(in: 1...4, using: &random)).map { _ in letters.prefix(8).randomElement(using: &random) ?? 0 }
+            let ignoresCase = Bool.random(using: &random)
+            let small = { (byte: UInt8) in ignoresCase && (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+            let start = Int.random(in: 0...bytes.count, using: &random)
+            let expected = (start..<max(start, bytes.count - text.count + 1)).first { place in
+                text.indices.allSatisfy { small(bytes[place + $0]) == small(text[$0]) }
+            }
+            let found = TextSearch(text, ignoringCase: ignoresCase).first(in: bytes.span, start..<bytes.count)
+            #expect(found == expected, "\(text) in \(bytes), seed 99")
+            #expect(bytes.span.isASCII(start..<bytes.count) == bytes[start...].allSatisfy { $0 < 0x80 })
+        }
+    }
+
     @Test(
         "expressions that look around or hold fast are asked for each line",
-        arguments: ["(?=a)", "a++", "\\Aa", "(?i)a", "a{2}+"])
+        arguments: ["(?=a)", "a++", "\\Aa", "(?s)a", "a{2}+"])
     func careful(_ pattern: String) throws {
         #expect(try !LinePattern(pattern, isLiteral: false, ignoresCase: false).canSpanLines)
         #expect(try LinePattern(pattern, isLiteral: true, ignoresCase: false).canSpanLines)

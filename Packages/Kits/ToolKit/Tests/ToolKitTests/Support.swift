@@ -23,7 +23,7 @@ struct Playground: Sendable {
         try Files.writeAtomically(Array(Self.secret.utf8), to: "\(base)/outside/secret.txt")
         try Files.writeAtomically(Array(Self.secret.utf8), to: "\(base)/outside/folder/secret.txt")
         workspace = try Workspace("\(base)/work", resolver: resolver)
-        tools = WorkspaceTools(workspace)
+        tools = WorkspaceTools(workspace, offering: .all, shell: ShellOptions(environment: ["PATH": "/usr/bin:/bin"]))
     }
 
     func write(_ path: String, _ text: String) throws {
@@ -37,6 +37,19 @@ struct Playground: Sendable {
         try #require(opened >= 0)
         defer { close(opened) }
         try #require(unsafe Glibc.write(opened, bytes, bytes.count) == bytes.count)
+    }
+
+    func bytes(_ path: String) throws -> [UInt8] {
+        try Files.read("\(folder)/\(path)", limit: 1 << 26)
+    }
+
+    func content(_ path: String) throws -> String {
+        String(decoding: try bytes(path), as: UTF8.self)
+    }
+
+    /// The names in a folder, with those that begin with a dot.
+    func names(_ path: String = ".") throws -> [String] {
+        try Files.list("\(folder)/\(path)").map(\.name)
     }
 
     func link(_ path: String, to target: String) throws {
@@ -100,7 +113,7 @@ func output(_ program: String, _ arguments: [String], in folder: String, input: 
             "GIT_CONFIG_GLOBAL": "/dev/null",
         ], workingDirectory: folder)
     command.input = .bytes(input)
-    let done = try await Launcher().run(command, outputLimit: 1 << 26, timeout: .seconds(60))
+    let done = try await Launcher().run(command, outputLimit: 1 << 26, timeout: .seconds(240))
     #expect(done.errors.isEmpty, "\(String(decoding: done.errors, as: UTF8.self))")
     return done.output
 }

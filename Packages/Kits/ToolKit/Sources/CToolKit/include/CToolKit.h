@@ -1,4 +1,5 @@
-// Opening what lies beneath an open folder: openat2 has no wrapper in glibc, and O_PATH is behind _GNU_SOURCE.
+// What Swift cannot do itself: openat2 and renameat2, which are behind _GNU_SOURCE or have no wrapper in glibc, and
+// looking at sixteen bytes at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -22,3 +23,36 @@ int toolkit_open_entry(int folder, const void *_Nonnull name, enum toolkit_purpo
 
 /// The target of a link in a folder; an empty name is the link that the descriptor itself is. A length, or -errno.
 ssize_t toolkit_read_link(int folder, const void *_Nonnull name, void *_Nonnull target, size_t size);
+
+/// Makes a file that is not there yet, to be written. A descriptor, or -errno.
+int toolkit_make_file(int folder, const void *_Nonnull name, mode_t mode);
+
+/// What becomes of an entry that has the new name already.
+enum toolkit_renaming {
+    /// It stays, and the call fails with EEXIST.
+    TOOLKIT_KEEP,
+    /// It gets the other name.
+    TOOLKIT_EXCHANGE,
+};
+
+/// Renames an entry of a folder in one step, on file systems that can do no better by a way that is not as sure: what
+/// should be exchanged may be lost there if somebody else replaces it at the same moment. 0, or -errno.
+int toolkit_rename(
+    int folder, const void *_Nonnull from, const void *_Nonnull to, enum toolkit_renaming renaming);
+
+/// A text to be looked for. Each byte of the searched ones is joined with that of the mask before they are compared: 0x20
+/// makes capital letters small.
+struct toolkit_text {
+    const unsigned char *_Nonnull bytes;
+    const unsigned char *_Nonnull masks;
+    size_t length;
+    /// Where two bytes are in it that are rare, by which places are found that are worth a look.
+    size_t first;
+    size_t second;
+};
+
+/// Where the text stands first; -1 where it is not there.
+ssize_t toolkit_find(const struct toolkit_text *_Nonnull text, const void *_Nonnull bytes, size_t count);
+
+/// Whether all bytes are below 128.
+bool toolkit_is_ascii(const void *_Nonnull bytes, size_t count);

@@ -63,7 +63,8 @@ struct FileSearch: ~Copyable {
     private mutating func searchWindow(_ hits: inout FileHits, _ after: inout Int, _ giveUps: inout Int) throws {
         let area = window.searchable
         var place = area.lowerBound
-        let hasRequired = !matcher.pattern.required.isEmpty
+        let isASCII = window.bytes.span.isASCII(area)
+        let hasRequired = matcher.pattern.hasRequired(inASCII: isASCII)
         var known: [Int] = []
         var byLine = hasRequired || !matcher.pattern.canSpanLines
         while place < area.upperBound, hits.matches <= limit, giveUps < Self.largestGapCount {
@@ -75,7 +76,7 @@ struct FileSearch: ~Copyable {
             }
             let end = byLine ? window.lineEnd(from: place, before: area.upperBound) : area.upperBound
             if byLine { try cancellation.check() }
-            switch matcher.firstMatch(in: window.bytes.span, place..<end) {
+            switch matcher.firstMatch(in: window.bytes.span, place..<end, isASCII: isASCII) {
             case .none:
                 place = byLine ? end + 1 : area.upperBound
             case .gaveUp:

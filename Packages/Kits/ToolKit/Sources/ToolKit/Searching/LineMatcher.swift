@@ -46,8 +46,16 @@ struct LineMatcher: ~Copyable {
     }
 
     /// The first match in a part of the bytes, which nothing outside of the part has any influence on.
-    borrowing func firstMatch(in bytes: Span<UInt8>, _ part: Range<Int>) -> Outcome {
-        firstMatch(of: pattern, in: bytes, part)
+    borrowing func firstMatch(in bytes: Span<UInt8>, _ part: Range<Int>, isASCII: Bool) -> Outcome {
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            guard let start = bytes.baseAddress else { return .none }
+            let code = unsafe isASCII ? pattern.plainCode ?? pattern.code : pattern.code
+            let result = unsafe pcre2_match_8(code, start + part.lowerBound, part.count, 0, 0, data, context)
+            if result == PCRE2_ERROR_NOMATCH { return .none }
+            guard result >= 0, let found = unsafe pcre2_get_ovector_pointer_8(data) else { return .gaveUp }
+            let (lower, upper) = unsafe (found[0] + part.lowerBound, found[1] + part.lowerBound)
+            return .found(lower..<max(lower, upper))
+        }
     }
 
     /// Where the first of the texts is that the pattern requires; nil when there is none in this part.
@@ -57,24 +65,8 @@ struct LineMatcher: ~Copyable {
     borrowing func firstCandidate(in bytes: Span<UInt8>, _ part: Range<Int>, known: inout [Int]) -> Int? {
         if known.isEmpty { known = [Int](repeating: -1, count: pattern.required.count) }
         for (index, text) in pattern.required.enumerated() where known[index] < part.lowerBound {
-            if case .found(let match) = firstMatch(of: text, in: bytes, part) {
-                known[index] = match.lowerBound
-            } else {
-                known[index] = Int.max
-            }
+            known[index] = text.first(in: bytes, part) ?? Int.max
         }
         return known.min().flatMap { $0 < part.upperBound ? $0 : nil }
-    }
-
-    private borrowing func firstMatch(of pattern: LinePattern, in bytes: Span<UInt8>, _ part: Range<Int>) -> Outcome {
-        unsafe bytes.withUnsafeBufferPointer { bytes in
-            guard let start = bytes.baseAddress else { return .none }
-            let code = unsafe pcre2_match_8(
-                pattern.code, start + part.lowerBound, part.count, 0, 0, data, context)
-            if code == PCRE2_ERROR_NOMATCH { return .none }
-            guard code >= 0, let found = unsafe pcre2_get_ovector_pointer_8(data) else { return .gaveUp }
-            let (lower, upper) = unsafe (found[0] + part.lowerBound, found[1] + part.lowerBound)
-            return .found(lower..<max(lower, upper))
-        }
     }
 }

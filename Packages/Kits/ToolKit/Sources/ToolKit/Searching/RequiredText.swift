@@ -1,138 +1,186 @@
 /// Texts of which every line must have one for an expression to fit: to look for them first is many times as fast.
 ///
-/// Of each choice at the outermost level it is the longest. They are found from the expression's text alone, and none
-/// where that would need understanding, such as with a flag that changes what follows.
+/// They are found from the expression's text alone, the longest of what has to follow one another, and all of what is a
+/// choice. There are none where that would need understanding, such as with a flag that changes what follows.
 struct RequiredText {
     /// Shorter ones stand in too many lines to spare anything.
-    private static let shortest = 3
+    static let shortest = 3
     /// Each is looked for by itself.
     private static let largestCount = 8
+    private static let deepest = 20
 
     /// Empty where nothing is known.
     private(set) var texts: [[UInt8]] = []
-    private var longest: [UInt8] = []
-    private var run: [UInt8] = []
     private let pattern: [UInt8]
+    private let ignoresCase: Bool
     private var place = 0
+    private var depth = 0
+    private var isUnderstood = true
 
-    init(of pattern: [UInt8]) {
+    init(of pattern: [UInt8], ignoringCase ignoresCase: Bool = false) {
         self.pattern = pattern
-        while place < pattern.count {
-            guard step() else {
-                texts = []
-                return
-            }
+        self.ignoresCase = ignoresCase
+        let found = choice()
+        // A bracket is left over.
+        guard isUnderstood, place == pattern.count, found.allSatisfy({ $0.count >= Self.shortest }) else { return }
+        texts = found
+    }
+
+    /// What one of has to be there of a choice, up to the bracket that closes it or to the end.
+    private mutating func choice() -> [[UInt8]] {
+        var all: [[UInt8]] = []
+        var isKnown = true
+        while true {
+            let texts = sequence()
+            if texts.isEmpty { isKnown = false }
+            all += texts
+            guard isUnderstood, take("|") else { break }
         }
-        if !endChoice() { texts = [] }
+        return isKnown && all.count <= Self.largestCount ? all : []
     }
 
-    private mutating func endChoice() -> Bool {
-        endRun()
-        guard longest.count >= Self.shortest, texts.count < Self.largestCount else { return false }
-        texts.append(longest)
-        longest = []
-        return true
-    }
-
-    /// Reads one thing; false when nothing can be said.
-    private mutating func step() -> Bool {
-        let byte = pattern[place]
-        place += 1
-        switch byte {
-        case UInt8(ascii: "|"): return endChoice()
-        case UInt8(ascii: ")"): return false
-        case UInt8(ascii: "("):
-            endRun()
-            return skipGroup()
-        case UInt8(ascii: "["):
-            endRun()
-            return skipSet()
-        case UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "{"):
-            // What stands before it need not be there.
-            dropCharacter()
-            endRun()
-            if byte == UInt8(ascii: "{") { skipCount() }
-        case UInt8(ascii: "+"), UInt8(ascii: "^"), UInt8(ascii: "$"), UInt8(ascii: "."), UInt8(ascii: "}"): endRun()
-        case Byte.backslash:
-            guard place < pattern.count else { return false }
-            let escaped = pattern[place]
+    /// The best of what has to be there of things that follow one another.
+    private mutating func sequence() -> [[UInt8]] {
+        var best = Best()
+        while isUnderstood, let byte = next, byte != UInt8(ascii: "|"), byte != UInt8(ascii: ")") {
             place += 1
-            if isWord(escaped) {
-                endRun()
-                // Those without a value of their own; what follows others belongs to them.
-                return "dDwWsSbBhHAzZRNKt".utf8.contains(escaped)
+            switch byte {
+            case UInt8(ascii: "("):
+                best.endRun()
+                best.consider(group())
+            case UInt8(ascii: "["):
+                best.endRun()
+                skipSet()
+            case UInt8(ascii: "*"), UInt8(ascii: "?"):
+                // What stands before it need not be there.
+                best.dropCharacter()
+                best.endRun()
+            case UInt8(ascii: "{"):
+                if least() == 0 { best.dropCharacter() }
+                best.endRun()
+            case UInt8(ascii: "+"), UInt8(ascii: "^"), UInt8(ascii: "$"), UInt8(ascii: "."), UInt8(ascii: "}"):
+                best.endRun()
+            case Byte.backslash:
+                guard let escaped = next else {
+                    isUnderstood = false
+                    break
+                }
+                place += 1
+                if isWord(escaped) {
+                    best.endRun()
+                    // Those without a value of their own; what follows others belongs to them.
+                    isUnderstood = "dDwWsSbBhHAzZRNKt".utf8.contains(escaped)
+                } else {
+                    best.run.append(escaped)
+                }
+            default:
+                // Letters beyond ASCII have capitals of other bytes.
+                if ignoresCase, byte >= 0x80 { best.endRun() } else { best.run.append(byte) }
             }
-            run.append(escaped)
-        default: run.append(byte)
         }
+        best.endRun()
+        return best.texts
+    }
+
+    /// The longest texts, and the fewest.
+    private struct Best {
+        private(set) var texts: [[UInt8]] = []
+        var run: [UInt8] = []
+
+        mutating func consider(_ others: [[UInt8]]) {
+            if worth(others) > worth(texts) { texts = others }
+        }
+
+        mutating func endRun() {
+            if !run.isEmpty { consider([run]) }
+            run = []
+        }
+
+        mutating func dropCharacter() {
+            while let last = run.popLast(), last & 0xC0 == 0x80 {}
+        }
+
+        private func worth(_ texts: [[UInt8]]) -> Int {
+            texts.map(\.count).min().map { 2 * min($0, 8) - texts.count } ?? Int.min
+        }
+    }
+
+    private var next: UInt8? { place < pattern.count ? pattern[place] : nil }
+
+    private mutating func take(_ text: String) -> Bool {
+        guard pattern[place...].starts(with: text.utf8) else { return false }
+        place += text.utf8.count
         return true
-    }
-
-    private mutating func endRun() {
-        if run.count > longest.count { longest = run }
-        run = []
-    }
-
-    private mutating func dropCharacter() {
-        while let last = run.popLast(), last & 0xC0 == 0x80 {}
-    }
-
-    /// Past the numbers of a repetition; in braces without numbers there is text.
-    private mutating func skipCount() {
-        while place < pattern.count, "0123456789, ".utf8.contains(pattern[place]) { place += 1 }
     }
 
     private func isWord(_ byte: UInt8) -> Bool {
         (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte >= 0x80
     }
 
-    /// Past the bracket that closes. Only groups that are plain, or look around, leave what follows as it is.
-    private mutating func skipGroup() -> Bool {
-        var depth = 1
-        guard opensPlainly else { return false }
-        while place < pattern.count {
-            let byte = pattern[place]
-            place += 1
-            switch byte {
-            case Byte.backslash:
-                guard place < pattern.count, pattern[place] != UInt8(ascii: "Q") else { return false }
-                place += 1
-            case UInt8(ascii: "["): if !skipSet() { return false }
-            case UInt8(ascii: "("):
-                guard opensPlainly else { return false }
-                depth += 1
-            case UInt8(ascii: ")"):
-                depth -= 1
-                if depth == 0 { return true }
-            default: break
-            }
-        }
-        return false
+    /// How often the thing before has to be there at least: past `2,3}`. Anything else is no repetition but text.
+    private mutating func least() -> Int {
+        let digits = pattern[place...].prefix { (0x30...0x39).contains($0) }
+        let rest = pattern[(place + digits.count)...].drop { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ",") }
+        guard rest.first == UInt8(ascii: "}"), !digits.isEmpty, digits.count < 6 else { return 0 }
+        place = rest.startIndex + 1
+        return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// Whether a group begins here that sets no flag and is no comment or command.
-    private var opensPlainly: Bool {
-        guard place < pattern.count, pattern[place] != UInt8(ascii: "*") else { return false }
-        guard pattern[place] == UInt8(ascii: "?") else { return true }
-        return place + 1 < pattern.count && ":=!<".utf8.contains(pattern[place + 1])
+    /// What has to be there of a group, behind whose opening bracket it begins.
+    private mutating func group() -> [[UInt8]] {
+        var isThere = true
+        if take("?") {
+            if take("=") || take("!") || take("<=") || take("<!") {
+                isThere = false
+            } else if take("<") || take("P<") {
+                while let byte = next, byte != UInt8(ascii: ">") { place += byte == UInt8(ascii: ")") ? pattern.count : 1 }
+                isUnderstood = take(">")
+            } else if !take(":") {
+                // A flag, a comment, a condition.
+                isUnderstood = false
+            }
+        } else if next == UInt8(ascii: "*") {
+            isUnderstood = false
+        }
+        depth += 1
+        defer { depth -= 1 }
+        guard isUnderstood, depth < Self.deepest else {
+            isUnderstood = false
+            return []
+        }
+        let texts = choice()
+        guard isUnderstood, take(")") else {
+            isUnderstood = false
+            return []
+        }
+        if take("*") || take("?") { isThere = false }
+        if next == UInt8(ascii: "{") {
+            place += 1
+            if least() == 0 { isThere = false }
+        }
+        return isThere ? texts : []
     }
 
     /// Past the bracket that closes a set; with classes in it, it takes understanding.
-    private mutating func skipSet() -> Bool {
-        if place < pattern.count, pattern[place] == UInt8(ascii: "^") { place += 1 }
-        if place < pattern.count, pattern[place] == UInt8(ascii: "]") { place += 1 }
-        while place < pattern.count {
-            let byte = pattern[place]
+    private mutating func skipSet() {
+        _ = take("^")
+        _ = take("]")
+        while let byte = next {
             place += 1
             switch byte {
             case Byte.backslash:
-                guard place < pattern.count, pattern[place] != UInt8(ascii: "Q") else { return false }
+                guard let escaped = next, escaped != UInt8(ascii: "Q") else {
+                    isUnderstood = false
+                    return
+                }
                 place += 1
-            case UInt8(ascii: "["): return false
-            case UInt8(ascii: "]"): return true
+            case UInt8(ascii: "["):
+                isUnderstood = false
+                return
+            case UInt8(ascii: "]"): return
             default: break
             }
         }
-        return false
+        isUnderstood = false
     }
 }

@@ -27,6 +27,11 @@ enum FileFormat: Sendable, Equatable {
         }
     }
 
+    /// The same of a content that is there as a whole.
+    init(whole content: [UInt8]) {
+        self.init(head: content.prefix(Self.longestSignature), hasNUL: content.prefix(Self.headLength).contains(0))
+    }
+
     private struct Signature: Sendable {
         let bytes: [UInt8]
         let name: String

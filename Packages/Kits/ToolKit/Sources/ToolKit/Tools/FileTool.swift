@@ -2,20 +2,50 @@ import Capabilities
 import JSON
 
 /// One of the tools.
-protocol FileTool: Sendable {
+protocol WorkspaceTool: Sendable {
     var name: String { get }
     /// What it does, for a model that decides what to use.
     var summary: String { get }
     var properties: [Schema.Property] { get }
+    var effect: Effect { get }
+    /// How long it may take, where that is longer than usual.
+    var limit: Duration? { get }
 
+    func outcome(
+        _ input: ToolInput, in workspace: Workspace, telling tell: @escaping @Sendable (String) async -> Void
+    ) async throws -> ToolOutcome
+}
+
+/// What a model is given, and what its frontend shows beside it.
+struct ToolOutcome: Sendable {
+    var text: String
+    var isError = false
+    var exitCode: Int?
+}
+
+extension WorkspaceTool {
+    var limit: Duration? { nil }
+
+    var description: ToolDescription {
+        ToolDescription(
+            name: name, summary: summary, input: .object(Schema.record(properties).jsonSchema), effect: effect,
+            limit: limit)
+    }
+}
+
+/// One that works on files and has nothing to tell before it is done.
+protocol FileTool: WorkspaceTool {
     /// The text that the model is given.
     func run(_ input: ToolInput, in workspace: Workspace) async throws -> String
 }
 
 extension FileTool {
-    var description: ToolDescription {
-        ToolDescription(
-            name: name, summary: summary, input: .object(Schema.record(properties).jsonSchema), effect: .reads)
+    var effect: Effect { .reads }
+
+    func outcome(
+        _ input: ToolInput, in workspace: Workspace, telling tell: @escaping @Sendable (String) async -> Void
+    ) async throws -> ToolOutcome {
+        ToolOutcome(text: try await run(input, in: workspace))
     }
 }
 

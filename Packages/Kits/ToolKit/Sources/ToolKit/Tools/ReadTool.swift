@@ -5,6 +5,8 @@ import FileKit
 struct ReadTool: FileTool {
     private static let usualLimit = 2000
 
+    let seen: SeenFiles
+
     let name = "fs.read"
     let summary = """
         Reads a text file. Each line comes with its number and a tab before it. At most 2000 lines and 256 KiB are given \
@@ -21,7 +23,9 @@ struct ReadTool: FileTool {
         let (first, limit) = (input.number("offset") ?? 1, input.number("limit") ?? Self.usualLimit)
         return try await workspace.work { cancellation in
             let file = try workspace.file(path)
-            let size = ByteCount(try EntryStatus(of: file).size)
+            let status = try EntryStatus(of: file)
+            let size = ByteCount(status.size)
+            seen.note(path, status.stamp)
             var reader = try TextReader(file)
             if case .binary(let kind) = reader.format {
                 return "[\(path.shown) is no text: \(kind), \(size.words); its content is not shown]"

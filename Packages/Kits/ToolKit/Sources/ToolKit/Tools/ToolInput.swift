@@ -5,6 +5,10 @@ import JSON
 struct ToolInput: Sendable {
     private let members: JSONObject
 
+    private init(members: JSONObject) {
+        self.members = members
+    }
+
     init(_ json: JSON, _ properties: [Schema.Property]) throws(WorkspaceError) {
         // Some models say nothing where nothing is needed.
         let json = json.isNull ? .object([:]) : json
@@ -19,6 +23,11 @@ struct ToolInput: Sendable {
     func text(_ name: String) -> String { members[name]?.string ?? "" }
     func number(_ name: String) -> Int? { members[name]?.int }
     func flag(_ name: String) -> Bool { members[name]?.bool ?? false }
+
+    /// The members of a list of records.
+    func records(_ name: String) -> [ToolInput] {
+        (members[name]?.array ?? []).map { ToolInput(members: $0.object ?? [:]) }
+    }
 
     /// The path that the tool is about; the working folder itself where none is given.
     var path: EntryPath {

@@ -9,17 +9,29 @@ struct EntryStatus: Sendable {
     let modified: Timestamp
     /// Zero once the last name was removed.
     let links: Int
+    /// The permission bits, and those that set the user or group of a program.
+    let mode: mode_t
+    let owner: uid_t
+    let group: gid_t
+    let stamp: FileStamp
 
     init(of descriptor: borrowing FileDescriptor) throws(WorkspaceError) {
         var status = stat()
         guard unsafe fstat(descriptor.rawValue, &status) == 0 else {
             throw WorkspaceError(errno, EntryPath(bytes: Array(descriptor.path.utf8)))
         }
+        self.init(status)
+    }
+
+    init(_ status: stat) {
         kind = FileInfo.Kind(mode: status.st_mode)
         size = Int(status.st_size)
         modified = Timestamp(
             microseconds: Int64(status.st_mtim.tv_sec) &* 1_000_000 &+ Int64(status.st_mtim.tv_nsec) / 1000)
         links = Int(status.st_nlink)
+        mode = status.st_mode & 0o7777
+        (owner, group) = (status.st_uid, status.st_gid)
+        stamp = FileStamp(status)
     }
 }
 

@@ -73,7 +73,7 @@ extension Workspace {
     }
 
     /// Adds to "there is none" which name of the same folder may have been meant.
-    private func hinting<T: ~Copyable>(
+    func hinting<T: ~Copyable>(
         _ path: EntryPath, _ body: () throws(WorkspaceError) -> T
     ) throws(WorkspaceError) -> T {
         do throws(WorkspaceError) {

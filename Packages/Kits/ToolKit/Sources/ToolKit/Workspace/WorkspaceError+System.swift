@@ -30,4 +30,19 @@ extension WorkspaceError {
             self.init(.system, "\(shown) cannot be used: \(reason)")
         }
     }
+
+    /// What an error number means for a file that was to be written.
+    init(writing path: EntryPath, _ number: Int32) {
+        switch number {
+        case EACCES, EPERM:
+            self.init(.denied, "\(path.shown) cannot be written: permission denied")
+        case EROFS:
+            self.init(.denied, "\(path.shown) cannot be written: the file system is read-only")
+        case ENOSPC, EDQUOT:
+            self.init(.system, "\(path.shown) cannot be written: there is no space left; free some and try again")
+        case EFBIG:
+            self.init(.system, "\(path.shown) cannot be written: it would be larger than the system allows")
+        default: self.init(number, path)
+        }
+    }
 }

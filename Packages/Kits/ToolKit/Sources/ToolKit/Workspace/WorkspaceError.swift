@@ -31,7 +31,7 @@ public struct WorkspaceError: Failure, Hashable {
         public static let outside = Kind("workspace.outside")
         /// Nothing is at the path.
         public static let notFound = Kind("workspace.not-found")
-        /// The user may not read it.
+        /// The user may not read or write it.
         public static let denied = Kind("workspace.denied")
         /// A file was expected, something else is there.
         public static let notFile = Kind("workspace.not-file")
@@ -41,6 +41,14 @@ public struct WorkspaceError: Failure, Hashable {
         public static let input = Kind("workspace.input")
         /// A pattern cannot be understood, or takes too long to match.
         public static let pattern = Kind("workspace.pattern")
+        /// A patch cannot be read, or does not fit the file.
+        public static let patch = Kind("workspace.patch")
+        /// A text to be replaced is not there, or stands at several places.
+        public static let edit = Kind("workspace.edit")
+        /// A file was changed by somebody else since it was read.
+        public static let changed = Kind("workspace.changed")
+        /// A command cannot be run as the settings ask for.
+        public static let shell = Kind("workspace.shell")
         /// The system refused in another way.
         public static let system = Kind("workspace.system")
     }

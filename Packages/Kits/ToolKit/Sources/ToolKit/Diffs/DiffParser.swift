@@ -1,0 +1,135 @@
+import Capabilities
+
+extension UnifiedDiff {
+    /// Reads a patch, which may change several files. What stands around the hunks is passed over.
+    ///
+    /// Models count badly, so that the numbers of a hunk are taken as hints: how many lines it has is counted, and it
+    /// may say nothing but `@@`. A line that belongs to no hunk where one has to is an error (`workspace.patch`).
+    public static func parse(_ patch: [UInt8]) throws(WorkspaceError) -> [UnifiedDiff] {
+        var parser = DiffParser(patch)
+        return try parser.run()
+    }
+
+    /// Reads a patch that is a text.
+    public static func parse(_ patch: String) throws(WorkspaceError) -> [UnifiedDiff] {
+        try parse(Array(patch.utf8))
+    }
+}
+
+/// Reads a patch line by line.
+struct DiffParser {
+    private let lines: TextLines
+    private var place = 0
+    private var diffs: [UnifiedDiff] = []
+
+    init(_ patch: [UInt8]) {
+        lines = TextLines(patch)
+    }
+
+    mutating func run() throws(WorkspaceError) -> [UnifiedDiff] {
+        while place < lines.count {
+            if startsFile {
+                let (old, new) = (DiffName.read(lines[place].dropFirst(4)), DiffName.read(lines[place + 1].dropFirst(4)))
+                diffs.append(UnifiedDiff(oldName: old, newName: new, hunks: []))
+                place += 2
+            } else if starts("@@") {
+                try readHunk()
+            } else if starts("GIT binary patch") || starts("Binary files ") {
+                throw WorkspaceError(.patch, "the patch changes a binary file, which cannot be done here; leave it out")
+            } else {
+                place += 1
+            }
+        }
+        diffs.removeAll(where: \.isEmpty)
+        guard !diffs.isEmpty else {
+            throw WorkspaceError(
+                .patch, "the patch has no hunk that changes anything; begin each with a line of @@ -1,3 +1,4 @@, and each"
+                    + " of its lines with a space, - or +")
+        }
+        return diffs
+    }
+
+    private func starts(_ text: String, _ ahead: Int = 0) -> Bool {
+        place + ahead < lines.count && lines[place + ahead].starts(with: text.utf8)
+    }
+
+    private var startsFile: Bool { starts("--- ") && starts("+++ ", 1) }
+
+    private mutating func readHunk() throws(WorkspaceError) {
+        let header = HunkHeader(lines[place])
+        place += 1
+        var hunk = UnifiedDiff.Hunk(oldStart: header?.oldStart, newStart: header?.newStart, lines: [])
+        // Empty lines at the end that may have been meant to be none of the hunk's.
+        var empty = 0
+        reading: while place < lines.count {
+            let isComplete = header.map { hunk.oldCount >= $0.oldCount && hunk.newCount >= $0.newCount } ?? false
+            let line = lines[place]
+            if startsFile && (isComplete || starts("@@", 2)) || starts("@@") || starts("diff --git ") { break }
+            // What mail programs put under a patch.
+            if isComplete, starts("-- ") && line.count == 3 { break }
+            guard let mark = line.first else {
+                if isComplete { break }
+                hunk.lines.append(UnifiedDiff.Line(kind: .context, bytes: [], hasBreak: true))
+                empty += 1
+                place += 1
+                continue
+            }
+            switch mark {
+            case UInt8(ascii: " "): hunk.add(.context, line)
+            case UInt8(ascii: "-"): hunk.add(.removed, line)
+            case UInt8(ascii: "+"): hunk.add(.added, line)
+            case Byte.backslash:
+                if let last = hunk.lines.indices.last { hunk.lines[last].hasBreak = false }
+            default:
+                if isComplete { break reading }
+                throw WorkspaceError(
+                    .patch, "line \(place + 1) of the patch begins with neither a space, nor -, nor +; begin each line of"
+                        + " a hunk with one of them, also those that stay as they are")
+            }
+            empty = 0
+            place += 1
+        }
+        if header.map({ hunk.oldCount != $0.oldCount || hunk.newCount != $0.newCount }) ?? true {
+            hunk.lines.removeLast(empty)
+        }
+        guard hunk.lines.contains(where: { $0.kind != .context }) else { return }
+        if diffs.isEmpty { diffs.append(UnifiedDiff(oldName: nil, newName: nil, hunks: [])) }
+        diffs[diffs.count - 1].hunks.append(hunk)
+    }
+}
+
+extension UnifiedDiff.Hunk {
+    fileprivate mutating func add(_ kind: UnifiedDiff.Line.Kind, _ line: ArraySlice<UInt8>) {
+        lines.append(UnifiedDiff.Line(kind: kind, bytes: Array(line.dropFirst()), hasBreak: true))
+    }
+}
+
+/// The numbers in `@@ -3,7 +3,8 @@`.
+private struct HunkHeader {
+    var oldStart = 0
+    var oldCount = 1
+    var newStart = 0
+    var newCount = 1
+
+    /// Nil where there are none.
+    init?(_ line: ArraySlice<UInt8>) {
+        var rest = line.dropFirst(2)
+        func range(_ sign: Character) -> (Int, Int)? {
+            rest = rest.drop { $0 == UInt8(ascii: " ") }
+            guard rest.popFirst() == sign.asciiValue, let start = Self.number(&rest) else { return nil }
+            guard rest.first == UInt8(ascii: ",") else { return (start, 1) }
+            rest.removeFirst()
+            return Self.number(&rest).map { (start, $0) }
+        }
+        guard let old = range("-"), let new = range("+") else { return nil }
+        (oldStart, oldCount) = old
+        (newStart, newCount) = new
+    }
+
+    private static func number(_ text: inout ArraySlice<UInt8>) -> Int? {
+        let digits = text.prefix { (0x30...0x39).contains($0) }
+        guard !digits.isEmpty, digits.count < 10 else { return nil }
+        text.removeFirst(digits.count)
+        return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+}

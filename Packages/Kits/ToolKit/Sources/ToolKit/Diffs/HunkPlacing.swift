@@ -1,0 +1,139 @@
+import Capabilities
+
+/// Looks for the place in a file that a hunk was made for.
+///
+/// It is taken where the hunk says, if all of its lines are there. Elsewhere they have to stand at one place only. Where
+/// there is none, up to two lines at its beginning and end that only show the surroundings may be others.
+struct HunkPlacing {
+    private static let largestFuzz = 2
+
+    let file: TextLines
+    /// Lines before this one belong to hunks before.
+    var first = 0
+    /// How far the hunk before was from where it said.
+    var drift = 0
+
+    /// Lines of the file that a hunk is about, and what is left of the hunk.
+    struct Place {
+        let lines: Range<Int>
+        let hunk: ArraySlice<UnifiedDiff.Line>
+        let fuzz: Int
+    }
+
+    init(_ file: TextLines) {
+        self.file = file
+    }
+
+    /// Finds it, and goes on behind it; `number` is the hunk's, for errors.
+    mutating func place(_ hunk: UnifiedDiff.Hunk, _ number: Int) throws(WorkspaceError) -> Place {
+        let found = try find(hunk, number)
+        if let stated = Self.stated(hunk), found.fuzz == 0 { drift = found.lines.lowerBound - stated }
+        first = found.lines.upperBound
+        return found
+    }
+
+    /// Where the hunk says that it begins, counted from 0.
+    private static func stated(_ hunk: UnifiedDiff.Hunk) -> Int? {
+        hunk.oldStart.map { hunk.oldCount == 0 ? $0 : max(0, $0 - 1) }
+    }
+
+    private func find(_ hunk: UnifiedDiff.Hunk, _ number: Int) throws(WorkspaceError) -> Place {
+        let expected = Self.stated(hunk).map { $0 + drift }
+        if hunk.oldCount == 0 { return try insertion(hunk, expected, number) }
+        let wanted = hunk.lines.filter { $0.kind != .added }
+        if let expected, expected >= first, fits(wanted, at: expected) {
+            return Place(lines: expected..<(expected + wanted.count), hunk: hunk.lines[...], fuzz: 0)
+        }
+        // The fewer lines are left out, the better; from both ends in every way that leaves out as many.
+        for fuzz in 0...(2 * Self.largestFuzz) {
+            var found: [Int: Place] = [:]
+            for lead in max(0, fuzz - Self.largestFuzz)...min(fuzz, Self.largestFuzz) {
+                guard let lines = Self.trimmed(hunk.lines, lead, fuzz - lead) else { continue }
+                let wanted = lines.filter { $0.kind != .added }
+                for start in places(wanted) where found[start - lead] == nil {
+                    found[start - lead] = Place(lines: start..<(start + wanted.count), hunk: lines, fuzz: fuzz)
+                }
+            }
+            guard found.count <= 1 else { throw Self.ambiguous(hunk, found.keys.sorted(), number) }
+            if let place = found.values.first { return place }
+        }
+        throw mismatch(hunk, expected, number)
+    }
+
+    /// A hunk that shows no surroundings is where it says and nowhere else.
+    private func insertion(
+        _ hunk: UnifiedDiff.Hunk, _ expected: Int?, _ number: Int
+    ) throws(WorkspaceError) -> Place {
+        guard let place = file.count == 0 ? 0 : expected, place >= first, place <= file.count else {
+            throw WorkspaceError(
+                .patch, "hunk \(number) (\(hunk.header)) only adds lines and does not say where; show some of the lines"
+                    + " around them")
+        }
+        return Place(lines: place..<place, hunk: hunk.lines[...], fuzz: 0)
+    }
+
+    /// Without some lines at both ends; nil where those are more than surroundings, or all that there is to find.
+    private static func trimmed(_ lines: [UnifiedDiff.Line], _ lead: Int, _ trail: Int) -> ArraySlice<UnifiedDiff.Line>? {
+        let rest = lines.dropFirst(lead).dropLast(trail)
+        let left = Array(lines.prefix(lead)) + lines.suffix(trail)
+        guard lead + trail <= lines.count, left.allSatisfy({ $0.kind == .context }) else { return nil }
+        return rest.contains { $0.kind != .added } ? rest : nil
+    }
+
+    private func places(_ wanted: [UnifiedDiff.Line]) -> [Int] {
+        guard file.count - first >= wanted.count else { return [] }
+        return (first...(file.count - wanted.count)).filter { fits(wanted, at: $0) }
+    }
+
+    private func fits(_ wanted: [UnifiedDiff.Line], at start: Int) -> Bool {
+        guard start + wanted.count <= file.count else { return false }
+        return wanted.indices.allSatisfy { fits(wanted[$0], at: start + $0) }
+    }
+
+    /// A patch that says that a line has no break means the end of the file. One that says nothing may have forgotten.
+    private func fits(_ wanted: UnifiedDiff.Line, at index: Int) -> Bool {
+        (wanted.hasBreak || !file.hasBreak(index)) && file[index].elementsEqual(wanted.bytes)
+    }
+
+    // MARK: Refusals
+
+    private static func ambiguous(_ hunk: UnifiedDiff.Hunk, _ starts: [Int], _ number: Int) -> WorkspaceError {
+        let shown = starts.prefix(5).map { String(max(0, $0) + 1) }.joined(separator: ", ")
+        return WorkspaceError(
+            .patch, "hunk \(number) (\(hunk.header)) fits at \(starts.count) places, such as lines \(shown); show more of"
+                + " the lines around the change")
+    }
+
+    private func mismatch(_ hunk: UnifiedDiff.Hunk, _ expected: Int?, _ number: Int) -> WorkspaceError {
+        let about = "hunk \(number) (\(hunk.header)) does not fit"
+        let after = hunk.lines.filter { $0.kind != .removed }
+        if !after.isEmpty, places(after).count == 1 || expected.map({ fits(after, at: $0) }) == true {
+            return WorkspaceError(.patch, "\(about): the file is as it would be afterwards; leave the hunk out")
+        }
+        let wanted = hunk.lines.filter { $0.kind != .added }
+        // The place that has the most of it in common shows best what is wrong.
+        let starts = first..<max(first, file.count)
+        let best = starts.max { left, right in likeness(wanted, at: left) < likeness(wanted, at: right) }
+        guard let best, likeness(wanted, at: best) > 0,
+            let differing = wanted.indices.first(where: {
+                best + $0 >= file.count || !fits(wanted[$0], at: best + $0)
+            })
+        else {
+            return WorkspaceError(.patch, "\(about): none of its lines are there; read the file again")
+        }
+        let line = best + differing
+        let there =
+            line < file.count
+            ? "the file has \(Self.shown(file[line])) in line \(line + 1)" : "the file ends after line \(file.count)"
+        return WorkspaceError(
+            .patch, "\(about): it wants \(Self.shown(wanted[differing].bytes[...])), and \(there); read the file again")
+    }
+
+    private func likeness(_ wanted: [UnifiedDiff.Line], at start: Int) -> Int {
+        zip(wanted.indices, start..<file.count).count { fits(wanted[$0], at: $1) }
+    }
+
+    private static func shown(_ line: ArraySlice<UInt8>) -> String {
+        PlainText.escape(LineText(line, limit: 120).text).quotedForMessage
+    }
+}

@@ -1,0 +1,31 @@
+import FileKit
+
+/// How commands are run.
+public struct ShellOptions: Sendable, Hashable {
+    /// What a command is kept from.
+    public enum Sandbox: Sendable, Hashable {
+        /// It may do what the user may do.
+        case none
+        /// It sees the system read-only, may write only in the workspace and in a `/tmp` of its own, and has a network
+        /// only if that is wanted: by bubblewrap, without which no command is run then.
+        case bubblewrap(network: Bool)
+    }
+
+    /// All variables that a command gets.
+    let variables: [String: String]
+    let sandbox: Sandbox
+
+    /// Of the variables only `PATH`, `HOME` and `LANG` are passed on, so that no key in others gets into a command.
+    public init(environment: [String: String], sandbox: Sandbox = .none) {
+        variables = [
+            "PATH": environment["PATH"] ?? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": environment["HOME"] ?? "/", "LANG": environment["LANG"] ?? "C.UTF-8", "TERM": "dumb",
+        ]
+        self.sandbox = sandbox
+    }
+
+    /// With the variables of this process.
+    public init(sandbox: Sandbox = .none) {
+        self.init(environment: Environment.snapshot(), sandbox: sandbox)
+    }
+}

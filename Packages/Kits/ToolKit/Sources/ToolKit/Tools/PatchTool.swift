@@ -1,0 +1,37 @@
+import Capabilities
+
+/// `edit.file`
+struct PatchTool: FileTool {
+    let seen: SeenFiles
+
+    let name = "edit.file"
+    let summary = """
+        Changes a text file by a unified diff: hunks that begin with @@ -1,3 +1,4 @@ and whose lines begin with a space, - \
+        or +. Line numbers may be wrong, if the lines around stand at one place only. All hunks are applied, or none. Gives \
+        a diff of what was really done.
+        """
+    let properties: [Schema.Property] = [
+        Schema.Property("path", "The file, relative to the working folder", .path(.file)),
+        Schema.Property("patch", "The unified diff, for this file alone", .string),
+        .dryRun,
+    ]
+    let effect = Effect.writes
+
+    func run(_ input: ToolInput, in workspace: Workspace) async throws -> String {
+        let (path, isDryRun) = (try input.path, input.flag("dry_run"))
+        let patch = TextDocument.unified(Array(input.text("patch").utf8)).text
+        return try await workspace.work { cancellation in
+            let diffs = try UnifiedDiff.parse(patch)
+            guard let diff = diffs.first, diffs.count == 1 else {
+                let names = diffs.map { PlainText.escape($0.newName ?? $0.oldName ?? "?") }.joined(separator: ", ")
+                throw WorkspaceError(
+                    .patch, "the patch is for \(diffs.count) files (\(names.prefix(200))); give one for \(path.shown) alone")
+            }
+            let change = try FileChange(editing: path, seen, in: workspace) { text in
+                let applied = try diff.application(to: text)
+                return (applied.content, applied.notes)
+            }
+            return try write([change], seen, in: workspace, cancellation, isDryRun: isDryRun)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Capabilities
+import ProcessKit
+
+/// `bash.run`
+struct ShellTool: WorkspaceTool {
+    private static let usualLimit = 120_000
+    private static let longestLimit = 600_000
+
+    private let shell: Shell
+
+    init(_ shell: Shell) {
+        self.shell = shell
+    }
+
+    let name = "bash.run"
+    var summary: String {
+        let reach =
+            switch shell.options.sandbox {
+            case .none: "It can do whatever the user can, also outside of the working folder and over the network."
+            case .bubblewrap(network: true): "It can write only in the working folder and a /tmp of its own."
+            case .bubblewrap(network: false):
+                "It can write only in the working folder and a /tmp of its own, and has no network."
+            }
+        return """
+            Runs a command with bash in the working folder and gives what it prints and its exit code. \(reach) Nothing can \
+            be typed into it, and what it leaves running is ended with it. Of long output the beginning and the end are \
+            given. It is ended after 2 minutes, or timeout_ms.
+            """
+    }
+    let properties: [Schema.Property] = [
+        Schema.Property("command", "The command", .string),
+        .optional("timeout_ms", "How many milliseconds it may take (default: 120000)", .integer(1...longestLimit)),
+        .optional("folder", "The folder to run it in (default: the working folder)", .path(.directory)),
+    ]
+    let effect = Effect.writes
+    /// Above what a command may take, so that it is the command that is told about.
+    let limit: Duration? = .milliseconds(longestLimit + 15_000)
+
+    func outcome(
+        _ input: ToolInput, in workspace: Workspace, telling tell: @escaping @Sendable (String) async -> Void
+    ) async throws -> ToolOutcome {
+        let command = input.text("command")
+        guard !command.utf8.contains(0), (1...Shell.longestCommand).contains(command.utf8.count) else {
+            throw WorkspaceError(
+                .input, "the command is empty, has a NUL or is longer than \(Shell.longestCommand) bytes; write a longer"
+                    + " one to a file and run that")
+        }
+        let path = try input.text("folder").isEmpty ? EntryPath.here : EntryPath(input.text("folder"))
+        let limit = Duration.milliseconds(input.number("timeout_ms") ?? Self.usualLimit)
+        let folder = try await workspace.work { _ in try workspace.folder(path) }
+        let result = try await shell.run(command, in: folder, of: workspace, limit: limit, telling: tell)
+        return Self.outcome(result, limit)
+    }
+
+    private static func outcome(_ result: ShellResult, _ limit: Duration) -> ToolOutcome {
+        var text = result.output.text
+        if !text.isEmpty, !text.hasSuffix("\n") { text += "\n" }
+        var notes: [String] = []
+        if text.isEmpty { notes.append("it printed nothing") }
+        if result.isOverTime {
+            notes.append("it was ended after \(limit.words), and had not finished; set timeout_ms for more time")
+        }
+        switch result.status {
+        case .exited(0): break
+        case .exited(let code): notes.append("exit code \(code)")
+        case .signalled(let number) where !result.isOverTime: notes.append("it was ended by signal \(number)")
+        default: break
+        }
+        let isSuccess = result.status?.isSuccess == true && !result.isOverTime
+        return ToolOutcome(
+            text: text + notes.map { "[\($0)]" }.joined(separator: "\n"), isError: !isSuccess,
+            exitCode: result.status.map { Int($0.code) })
+    }
+}

@@ -1,0 +1,68 @@
+import CToolKit
+import FileKit
+import Glibc
+
+/// Folders that had to be made for files; those that stay empty go again when the files could not be written.
+final class NewFolders {
+    private var made: [(above: Folder, name: [UInt8])] = []
+
+    /// Whether a file could be there if folders were made: all that is missing are plain names.
+    static func check(_ path: EntryPath, in workspace: Workspace) throws(WorkspaceError) {
+        let parts = path.parts
+        guard !path.isAbsolute else { throw WorkspaceError(EXDEV, path) }
+        for count in stride(from: parts.count - 1, through: 0, by: -1) {
+            let above = Self.path(parts.prefix(count))
+            do throws(WorkspaceError) {
+                _ = try workspace.root.open(above, to: TOOLKIT_LIST, followingLinks: true)
+            } catch {
+                guard error.kind == .notFound else { throw error }
+                continue
+            }
+            let missing = parts[count...]
+            guard !missing.contains(where: { $0.elementsEqual([Byte.dot, Byte.dot]) }) else {
+                throw WorkspaceError(
+                    .notFound, "there is no \(Self.path(parts.prefix(count + 1)).shown), so that .. of it leads nowhere;"
+                        + " give the path without it")
+            }
+            guard !(parts.contains { $0.elementsEqual(".git".utf8) }) else {
+                throw WorkspaceError(.denied, "\(path.shown) belongs to git; change it by git's own commands")
+            }
+            guard path.bytes.last != Byte.slash else {
+                throw WorkspaceError(.notFile, "\(path.shown) names a folder; give the path of a file")
+            }
+            return
+        }
+    }
+
+    /// Makes the folders above a file that are missing.
+    func make(for path: EntryPath, in workspace: Workspace) throws(WorkspaceError) {
+        let parts = path.parts
+        var above = Folder(
+            try workspace.root.open(.here, to: TOOLKIT_LIST, followingLinks: true), resolver: workspace.root.resolver)
+        for count in 1..<max(1, parts.count) {
+            let current = Self.path(parts.prefix(count))
+            let name = Array(parts[count - 1])
+            // Where somebody else is faster, or it was there before, it has to be a folder inside all the same.
+            if unsafe mkdirat(above.descriptor.rawValue, (name + [0]).map(CChar.init(bitPattern:)), 0o777) == 0 {
+                made.append((above, name))
+            } else if errno != EEXIST {
+                throw WorkspaceError(writing: current, errno)
+            }
+            above = Folder(
+                try workspace.root.open(current, to: TOOLKIT_LIST, followingLinks: true),
+                resolver: workspace.root.resolver)
+        }
+    }
+
+    func removeEmpty() {
+        for (above, name) in made.reversed() {
+            // One that somebody else uses by now is not empty and stays.
+            _ = unsafe unlinkat(
+                above.descriptor.rawValue, (name + [0]).map(CChar.init(bitPattern:)), AT_REMOVEDIR)
+        }
+    }
+
+    private static func path(_ parts: some Sequence<ArraySlice<UInt8>>) -> EntryPath {
+        EntryPath(bytes: Array(Array(parts).joined(separator: [Byte.slash])))
+    }
+}

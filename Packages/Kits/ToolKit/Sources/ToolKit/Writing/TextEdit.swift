@@ -1,0 +1,102 @@
+import Capabilities
+import Glibc
+
+/// A text that another one is to take the place of.
+struct TextEdit: Sendable {
+    private let old: [UInt8]
+    private let new: [UInt8]
+    private let replacesAll: Bool
+
+    init(_ input: ToolInput) {
+        // A model sees no CR LF, and where it writes some the file's own line ends count.
+        old = TextDocument.unified(Array(input.text("old_text").utf8)).text
+        new = TextDocument.unified(Array(input.text("new_text").utf8)).text
+        replacesAll = input.flag("replace_all")
+    }
+
+    /// The text with the edit made; `number` is the edit's, for errors.
+    func applied(to text: [UInt8], number: Int) throws(WorkspaceError) -> [UInt8] {
+        guard !old.isEmpty else {
+            throw WorkspaceError(.edit, "edit \(number) has no old_text; give the text that is to be replaced")
+        }
+        guard old != new else {
+            throw WorkspaceError(.edit, "edit \(number) changes nothing: both texts are the same; leave it out")
+        }
+        let places = self.places(in: text)
+        guard places.count > 0 else { throw missing(in: text, number) }
+        guard places.count == 1 || replacesAll else {
+            let lines = places.prefix(5).map { String(line(of: $0, in: text)) }.joined(separator: ", ")
+            let more = places.count > 5 ? " and more" : ""
+            throw WorkspaceError(
+                .edit, "the old_text of edit \(number) stands at \(places.count) places (lines \(lines)\(more)); add more of"
+                    + " the text around it, or set replace_all")
+        }
+        var result: [UInt8] = []
+        var end = 0
+        for place in places where place >= end {
+            result += text[end..<place]
+            result += new
+            end = place + old.count
+        }
+        return result + text[end...]
+    }
+
+    /// Also where it begins within itself, for then it is not clear which one is meant.
+    private func places(in text: [UInt8]) -> [Int] {
+        unsafe text.withUnsafeBytes { text in
+            unsafe old.withUnsafeBytes { old in
+                var places: [Int] = []
+                guard let start = text.baseAddress, let wanted = old.baseAddress else { return [] }
+                let first = unsafe Int32(old[0])
+                var place = 0
+                while place + old.count <= text.count,
+                    let found = unsafe memchr(start + place, first, text.count - place - old.count + 1)
+                {
+                    place = unsafe UnsafeRawPointer(found) - start
+                    if unsafe memcmp(found, wanted, old.count) == 0 { places.append(place) }
+                    place += 1
+                }
+                return places
+            }
+        }
+    }
+
+    private func line(of place: Int, in text: [UInt8]) -> Int {
+        text[..<place].count { $0 == Byte.newline } + 1
+    }
+
+    // MARK: Texts that are not there
+
+    private func missing(in text: [UInt8], _ number: Int) -> WorkspaceError {
+        let about = "the old_text of edit \(number) is not there"
+        if let line = lineIgnoringSpace(in: text) {
+            return WorkspaceError(
+                .edit, "\(about); from line \(line) on there is the same but for spaces and tabs: take it as it is there")
+        }
+        if hasLineNumbers {
+            return WorkspaceError(.edit, "\(about); leave out the line numbers and tabs that fs.read puts before lines")
+        }
+        return WorkspaceError(.edit, "\(about); read the file again and take the text as it is there")
+    }
+
+    private func lineIgnoringSpace(in text: [UInt8]) -> Int? {
+        let (file, wanted) = (Self.words(text), Self.words(old).drop(while: \.isEmpty))
+        guard let first = wanted.first, file.count >= wanted.count else { return nil }
+        for start in 0...(file.count - wanted.count) where file[start] == first {
+            if zip(wanted, file[start...]).allSatisfy({ $0 == $1 }) { return start + 1 }
+        }
+        return nil
+    }
+
+    /// Each line without its spaces.
+    private static func words(_ text: [UInt8]) -> [[UInt8]] {
+        text.split(separator: Byte.newline, omittingEmptySubsequences: false).map { line in
+            line.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        }
+    }
+
+    private var hasLineNumbers: Bool {
+        let digits = old.drop { $0 == UInt8(ascii: " ") }.prefix { (0x30...0x39).contains($0) }
+        return !digits.isEmpty && digits.endIndex < old.count && old[digits.endIndex] == UInt8(ascii: "\t")
+    }
+}

@@ -1,0 +1,86 @@
+import CToolKit
+import FileKit
+import Glibc
+
+/// Where a file is, or is going to be: a folder that is open, and a name in it that is no link.
+///
+/// From here on nothing is looked up by a path any more. Whoever renames folders, or puts links where files were, can
+/// keep a file from being written, and cannot have it written elsewhere.
+struct WritePlace: Sendable {
+    let folder: Folder
+    let name: [UInt8]
+    /// How somebody asked for it.
+    let path: EntryPath
+
+    /// Follows links as far as they stay inside: what is written is the file that they lead to, and they stay links.
+    init(_ path: EntryPath, in workspace: Workspace) throws(WorkspaceError) {
+        var current = path
+        for _ in 0..<40 {
+            let name = Array(current.bytes.dropFirst(current.nameStart))
+            guard !current.isAbsolute else { throw WorkspaceError(EXDEV, current) }
+            guard !name.isEmpty, name != [Byte.dot], name != [Byte.dot, Byte.dot] else {
+                throw WorkspaceError(.notFile, "\(path.shown) names a folder; give the path of a file")
+            }
+            let above = EntryPath(bytes: Array(current.bytes.prefix(current.nameStart)))
+            let folder = Folder(
+                try workspace.root.open(above, to: TOOLKIT_LIST, followingLinks: true),
+                resolver: workspace.root.resolver)
+            guard let target = try folder.linkTarget(name, path) else {
+                try workspace.requireOrdinary(folder, name, path)
+                (self.folder, self.name, self.path) = (folder, name, path)
+                return
+            }
+            // Beneath the folder that the link is in; one that is absolute is refused above.
+            current = target.isAbsolute ? target : EntryPath(bytes: above.bytes + target.bytes)
+        }
+        throw WorkspaceError(ELOOP, path)
+    }
+
+    var terminatedName: [UInt8] { name + [0] }
+
+    /// What is there now; nil where nothing is.
+    func status() throws(WorkspaceError) -> EntryStatus? {
+        try folder.entry(name, path)
+    }
+}
+
+extension Folder {
+    /// What a name in this folder stands for, without following a link; nil where there is none.
+    func entry(_ name: [UInt8], _ path: EntryPath) throws(WorkspaceError) -> EntryStatus? {
+        var status = stat()
+        let terminated = (name + [0]).map(CChar.init(bitPattern:))
+        guard unsafe fstatat(descriptor.rawValue, terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            if errno == ENOENT { return nil }
+            throw WorkspaceError(errno, path)
+        }
+        return EntryStatus(status)
+    }
+
+    /// Where a link in this folder leads to; nil where there is none of that name.
+    fileprivate func linkTarget(_ name: [UInt8], _ path: EntryPath) throws(WorkspaceError) -> EntryPath? {
+        var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let length = unsafe toolkit_read_link(descriptor.rawValue, name + [0], &target, target.count)
+        if length == -Int(EINVAL) || length == -Int(ENOENT) { return nil }
+        guard length > 0 else { throw WorkspaceError(Int32(-length), path) }
+        return EntryPath(bytes: Array(target.prefix(length)))
+    }
+}
+
+extension Workspace {
+    /// Refuses what belongs to git: its hooks and settings name programs that git runs, so that whoever may write
+    /// files could run commands.
+    fileprivate func requireOrdinary(_ folder: Folder, _ name: [UInt8], _ path: EntryPath) throws(WorkspaceError) {
+        let names = Self.location(of: folder).parts.dropFirst(Self.location(of: root).parts.count) + [name[...]]
+        guard !(names + path.parts).contains(where: { $0.elementsEqual(".git".utf8) }) else {
+            throw WorkspaceError(.denied, "\(path.shown) belongs to git; change it by git's own commands")
+        }
+    }
+
+    /// Where an open folder is now.
+    static func location(of folder: Folder) -> EntryPath {
+        var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let link = Array("/proc/self/fd/\(folder.descriptor.rawValue)\0".utf8)
+        let length = unsafe toolkit_read_link(AT_FDCWD, link, &path, path.count)
+        return EntryPath(bytes: Array(path.prefix(max(0, length))))
+    }
+}

@@ -1,0 +1,90 @@
+import Capabilities
+import FileKit
+import Glibc
+import JSON
+import Testing
+
+@testable import ToolKit
+
+@Suite("The sandbox of bash.run", .timeLimit(.minutes(2)))
+struct SandboxTests {
+    static let isThere = unsafe access("/usr/bin/bwrap", X_OK) == 0
+
+    private func run(_ place: Playground, _ command: String, network: Bool = false, path: String = "/usr/bin:/bin") async throws -> ToolResult {
+        let options = ShellOptions(environment: ["PATH": path], sandbox: .bubblewrap(network: network))
+        let tools = WorkspaceTools(place.workspace, offering: .all, shell: options)
+        return try await tools.run(ToolCall(id: "1", name: "bash.run", input: ["command": .string(command)]))
+    }
+
+    @Test("only the working folder and a /tmp of its own can be written, and only its own processes are seen", .enabled(if: isThere))
+    func writes() async throws {
+        try await withPlayground { place in
+            try place.write("sub/f", "old")
+            let done = try await run(place, "echo new > sub/f; pwd; echo x > /tmp/mine; ls /tmp; echo $$")
+            #expect(done.content.hasPrefix("\(place.folder)\nmine\n") && !done.isError, "\(done.content)")
+            #expect(try place.content("sub/f") == "new\n")
+            #expect(unsafe access("/tmp/mine", F_OK) != 0)
+            for target in ["\(place.base)/outside/x", "/usr/x", "/etc/x", "/var/tmp/x", "/dev/shm/../../x"] {
+                let refused = try await run(place, "echo x > '\(target)'")
+                #expect(refused.isError && refused.content.contains("No such file") || refused.content.contains("Read-only"), "\(target): \(refused.content)")
+                #expect(unsafe access(target, F_OK) != 0, "\(target)")
+            }
+            let processes = try await run(place, "ls -d /proc/[0-9]* | wc -l")
+            #expect(Int(processes.content.dropLast()).map { $0 < 8 } == true, "\(processes.content)")
+        }
+    }
+
+    @Test("there is a network only if that is wanted", .enabled(if: isThere))
+    func network() async throws {
+        try await withPlayground { place in
+            let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(server) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            try unsafe withUnsafeMutablePointer(to: &address) {
+                try unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    try #require(unsafe bind(server, $0, length) == 0 && listen(server, 4) == 0)
+                    unsafe getsockname(server, $0, &length)
+                }
+            }
+            let command = "exec 3<>/dev/tcp/127.0.0.1/\(UInt16(bigEndian: address.sin_port)) && echo connected"
+            #expect(try await run(place, command).isError)
+            #expect(try await run(place, command, network: true).content == "connected\n")
+        }
+    }
+
+    @Test("a command that was to be shut in is not run without, and one that is stopped is gone", .enabled(if: isThere))
+    func missing() async throws {
+        try await withPlayground { place in
+            try place.write("empty/x", "")
+            let refused = try await run(place, "touch y", path: "\(place.folder)/empty")
+            #expect(refused.isError && refused.content.contains("install bwrap"))
+            #expect(try place.names() == ["empty"])
+            let options = ShellOptions(environment: ["PATH": "/usr/bin:/bin"], sandbox: .bubblewrap(network: false))
+            let tools = WorkspaceTools(place.workspace, offering: .all, shell: options)
+            let call = ToolCall(
+                id: "1", name: "bash.run",
+                input: ["command": "trap '' TERM; setsid sleep 987654 & sleep 0.05; echo ready; sleep 987654"])
+            let ready = AsyncStream<Void>.makeStream()
+            let task = Task { try await tools.run(call) { _ in ready.continuation.yield() } }
+            for await _ in ready.stream { break }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            // Also what left the group: its name space ended with the one that made it.
+            let deadline = ContinuousClock.now + .seconds(20)
+            while try Self.runs("sleep\u{0}987654\u{0}"), ContinuousClock.now < deadline { await Task.yield() }
+            #expect(try !Self.runs("sleep\u{0}987654\u{0}"))
+        }
+    }
+
+    private static func runs(_ words: String) throws -> Bool {
+        try Files.list("/proc").contains { entry in
+            // What has ended meanwhile is not running.
+            guard Int(entry.name) != nil, let line = try? Files.read("/proc/\(entry.name)/cmdline", limit: 1 << 20)
+            else { return false }
+            return line == Array(words.utf8)
+        }
+    }
+}
