@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-@Suite("Without a person the program", .timeLimit(.minutes(1)))
+@Suite("Without a person the program", .timeLimit(.minutes(5)))
 struct AnswersTests {
     private static let secret = "correct-horse-battery"
 

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-@Suite("martlet", .timeLimit(.minutes(1)))
+@Suite("martlet", .timeLimit(.minutes(5)))
 struct CommandTests {
     @Test("without words, and asked for help, shows how to go on", arguments: [[], ["--help"], ["-h"], ["help"]])
     func help(words: [String]) async throws {

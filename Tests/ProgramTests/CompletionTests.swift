@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@Suite("Completion in a shell", .timeLimit(.minutes(1)))
+@Suite("Completion in a shell", .timeLimit(.minutes(5)))
 struct CompletionTests {
     /// Loads the script as the help says and asks as bash does.
     private func complete(_ words: String, at index: Int) async throws -> [String] {

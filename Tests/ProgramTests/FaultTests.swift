@@ -3,7 +3,7 @@ import Glibc
 import JSON
 import Testing
 
-@Suite("With a broken surrounding the program", .timeLimit(.minutes(1)))
+@Suite("With a broken surrounding the program", .timeLimit(.minutes(5)))
 struct FaultTests {
     private static let file = ".config/martlet/config.json"
 

@@ -2,7 +2,7 @@ import FileKit
 import JSON
 import Testing
 
-@Suite("Settings", .timeLimit(.minutes(1)))
+@Suite("Settings", .timeLimit(.minutes(5)))
 struct SettingsTests {
     /// A value and where it comes from, as `config show` tells it.
     private func shown(

@@ -2,7 +2,7 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("A running command", .timeLimit(.minutes(1)))
+@Suite("A running command", .timeLimit(.minutes(5)))
 struct SignalTests {
     /// Sends signals, each after its line of messages was seen, and gives the end and the messages after the first signal.
     private func end(

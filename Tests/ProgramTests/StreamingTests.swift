@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-@Suite("A stream", .timeLimit(.minutes(1)))
+@Suite("A stream", .timeLimit(.minutes(5)))
 struct StreamingTests {
     private func run(_ words: [String]) async throws -> Program.Run {
         try await withHome { try await Program.bench.run(["lab", "count"] + words, home: $0) }

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("With its streams in any state the program", .timeLimit(.minutes(1)))
+@Suite("With its streams in any state the program", .timeLimit(.minutes(5)))
 struct StreamsTests {
     @Test(
         "ends as it must",

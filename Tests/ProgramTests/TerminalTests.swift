@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("On a terminal the program", .timeLimit(.minutes(1)))
+@Suite("On a terminal the program", .timeLimit(.minutes(5)))
 struct TerminalTests {
     @Test(
         "asks before it destroys, and only a clear yes is one",

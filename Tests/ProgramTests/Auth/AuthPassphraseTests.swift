@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-@Suite("A passphrase without a person", .timeLimit(.minutes(2)))
+@Suite("A passphrase without a person", .timeLimit(.minutes(5)))
 struct AuthPassphraseTests {
     @Test("comes from a descriptor or a variable, and nowhere else")
     func sources() async throws {

@@ -5,7 +5,7 @@ import KamiwazaTesting
 import ProcessKit
 import Testing
 
-@Suite("Commands at the same time", .timeLimit(.minutes(2)))
+@Suite("Commands at the same time", .timeLimit(.minutes(5)))
 struct AuthProcessTests {
     @Test("renew a session that is over once for all of them", arguments: [2, 5])
     func renewal(count: Int) async throws {

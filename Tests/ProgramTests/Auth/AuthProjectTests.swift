@@ -5,7 +5,7 @@ import JSON
 import KamiwazaTesting
 import Testing
 
-@Suite("A project that is not trusted", .timeLimit(.minutes(2)))
+@Suite("A project that is not trusted", .timeLimit(.minutes(5)))
 struct AuthProjectTests {
     @Test("cannot send a session elsewhere, and one that is trusted cannot either")
     func server() async throws {
@@ -69,7 +69,7 @@ struct AuthProjectTests {
     }
 }
 
-@Suite("Authorities of one's own", .timeLimit(.minutes(2)))
+@Suite("Authorities of one's own", .timeLimit(.minutes(5)))
 struct AuthAuthorityTests {
     @Test("come from an option, a setting or SSL_CERT_FILE, for servers that are their own")
     func sources() async throws {

@@ -52,6 +52,8 @@ struct AuthRedactionTests {
             .status(.badRequest, ["error": "invalid_grant", "error_description": .string(secret)]),
             .text("upstream refused ?refresh_token=\(percent)", status: .conflict),
             .text("Authorization: Bearer \(secret)"), .webPage(status: .unauthorized),
+            .status(.conflict, ["detail": .string("no account \(Base64.encode(Array("ada:\(secret)".utf8)))")]),
+            .text("cannot read \(Base64URL.encode(Array(secret.utf8)))", status: .conflict),
             .status(.locked, ["detail": .string("Basic \(Base64.encode(Array("ada:\(secret)".utf8)))")]),
             .redirect(to: "http://127.0.0.1:1/?token=\(percent)"), .redirect(to: "http://ada:\(percent)@127.0.0.1:1/"),
         ]

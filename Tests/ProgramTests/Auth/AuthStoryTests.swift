@@ -3,7 +3,7 @@ import JSON
 import KamiwazaTesting
 import Testing
 
-@Suite("A machine without a person", .timeLimit(.minutes(2)))
+@Suite("A machine without a person", .timeLimit(.minutes(5)))
 struct AuthStoryTests {
     @Test("gets from a certificate that nobody knows to a session, by exactly the command that it is told")
     func story() async throws {

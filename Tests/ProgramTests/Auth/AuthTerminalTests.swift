@@ -2,7 +2,7 @@ import HTTPCore
 import KamiwazaTesting
 import Testing
 
-@Suite("Somebody at a terminal", .timeLimit(.minutes(2)))
+@Suite("Somebody at a terminal", .timeLimit(.minutes(5)))
 struct AuthTerminalTests {
     @Test("types a password that is not shown, and says whether the machine is remembered")
     func password() async throws {

@@ -5,7 +5,7 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("An answer in the middle of which something happens", .timeLimit(.minutes(2)))
+@Suite("An answer in the middle of which something happens", .timeLimit(.minutes(5)))
 struct ChatFaultTests {
     /// A command that has shown the beginning of an answer that goes no further.
     private func withAnswering(
@@ -44,7 +44,7 @@ struct ChatFaultTests {
             let start = ContinuousClock.now
             #expect(kill(child.processID, SIGINT) == 0)
             #expect(try await child.exitStatus().code == 130)
-            #expect(ContinuousClock.now - start < .seconds(2))
+            #expect(ContinuousClock.now - start < .seconds(20))
             try await home.server.until { $0.connections.first?.peerLeft == true }
             #expect(try await home.stored() == ["user: Hi", "assistant: What was shown (stopped)"])
         }

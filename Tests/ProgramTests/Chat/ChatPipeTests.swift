@@ -2,7 +2,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("A question from the shell", .timeLimit(.minutes(2)))
+@Suite("A question from the shell", .timeLimit(.minutes(5)))
 struct ChatPipeTests {
     @Test("prints the answer as it came, and nothing else")
     func raw() async throws {

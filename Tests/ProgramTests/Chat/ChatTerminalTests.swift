@@ -1,7 +1,8 @@
 import HTTPTesting
+import Synchronization
 import Testing
 
-@Suite("A conversation on a terminal", .timeLimit(.minutes(2)))
+@Suite("A conversation on a terminal", .timeLimit(.minutes(5)))
 struct ChatTerminalTests {
     @Test("draws what is written in Markdown, and understands commands")
     func console() async throws {
@@ -52,6 +53,61 @@ struct ChatTerminalTests {
         }
     }
 
+    @Test("does not show what is typed while an answer comes, and takes it for the next message")
+    func typedMeanwhile() async throws {
+        let isTyped = Signal()
+        try await ChatHome.with { connection in
+            guard connection.number == 0 else { return try connection.answer(streaming: ["Better."]) }
+            try connection.begin(["First part.\n\n"])
+            while !isTyped.isGiven { try connection.pause(.milliseconds(2)) }
+            try connection.send(
+                ScriptedConnection.piece("Second part.\n\n")
+                    + "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+        } _: { home in
+            try await Conversation.with(
+                .martlet,
+                "tty >tty; stty -g >before; $M chat; echo code $?; stty -g >after; cmp before after && echo same",
+                home: home.path, adding: home.variables
+            ) { talk in
+                try await talk.wait(for: "/help shows the commands")
+                try await talk.press("hello\r")
+                try await talk.wait(for: "First part.")
+                let modes = try await home.shell("stty -a -F $(cat tty)").output
+                // Lines and Ctrl-C are as always.
+                for mode in [" -echo ", " icanon ", "isig "] { #expect(modes.contains(mode), "\(modes)") }
+                try await talk.press("typed ahead\r")
+                isTyped.give()
+                let between = try await talk.wait(for: "Second part.")
+                #expect(!between.contains("typed"), "\(between)")
+                try await talk.wait(for: "Better.")
+                try await talk.press("/quit\r")
+                try await talk.wait(for: "code 0")
+                try await talk.wait(for: "same")
+            }
+            #expect(
+                try await home.stored() == [
+                    "user: hello", "assistant: First part.\n\nSecond part.\n\n", "user: typed ahead",
+                    "assistant: Better.",
+                ])
+        }
+    }
+
+    @Test(
+        "with messages that were given beforehand says these and ends",
+        arguments: ["\"one\"", "[\"one\", \"two\", \"/save\"]", "[\"one\", \"/quit\", \"two\"]"])
+    func answers(given: String) async throws {
+        try await ChatHome.with(answer: "Yes.") { home in
+            try write("{\"chat.message\": \(given)}", to: "\(home.path)/answers.json")
+            try await Conversation.with(
+                .martlet, "$M chat --answers answers.json; echo code $?", home: home.path, adding: home.variables
+            ) { talk in
+                try await talk.wait(for: "code 0")
+            }
+            let expected = given.contains("save") ? ["one", "two"] : ["one"]
+            #expect(try await home.stored() == expected.flatMap { ["user: \($0)", "assistant: Yes."] })
+        }
+    }
+
     @Test("ends with the input")
     func end() async throws {
         try await ChatHome.with(answer: "Yes.") { home in
@@ -87,4 +143,13 @@ struct ChatTerminalTests {
             #expect(second.contains(#""role":"tool""#) && second.contains("libcurl"), "\(second.suffix(600))")
         }
     }
+}
+
+/// Something that one side of a test waits for.
+private final class Signal: Sendable {
+    private let given = Atomic(false)
+
+    var isGiven: Bool { given.load(ordering: .acquiring) }
+
+    func give() { given.store(true, ordering: .releasing) }
 }

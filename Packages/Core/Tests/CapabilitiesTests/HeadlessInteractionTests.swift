@@ -22,6 +22,14 @@ struct HeadlessInteractionTests {
         #expect(!nothing.canAsk)
     }
 
+    @Test("compose one text after the other, and then the input ends", arguments: [["a", "", "b"], "a"] as [JSON])
+    func compositions(answer: JSON) async throws {
+        var said: [String] = []
+        while let text = try await given(answer).composition("q.id", "Say?", history: said) { said.append(text) }
+        #expect(said == (answer.array == nil ? ["a"] : ["a", "b"]))
+        await #expect(throws: InteractionError.self) { try await given(["a", 7]).composition("q.id", "Say?") }
+    }
+
     @Test("of text fall back on the question's default")
     func defaults() async throws {
         #expect(try await nothing.text("q.id", "City?", default: "Bern") == "Bern")

@@ -7,7 +7,7 @@ import Settings
 import Testing
 
 /// Each runs in a process of its own, because the rules are about all descriptors and children of a process.
-@Suite("The rules of every feature", .timeLimit(.minutes(1)))
+@Suite("The rules of every feature", .timeLimit(.minutes(5)))
 struct ConformanceTests {
     @Test("are kept by a good feature, running or not, alone or with what it needs")
     func good() async {

@@ -2,7 +2,7 @@ import CoreTesting
 import Registry
 import Testing
 
-@Suite("Starting features", .timeLimit(.minutes(1)))
+@Suite("Starting features", .timeLimit(.minutes(5)))
 struct StartTests {
     @Test("follows their needs, each after what it needs is well")
     func order() async throws {

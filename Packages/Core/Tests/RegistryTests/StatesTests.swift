@@ -4,7 +4,7 @@ import Testing
 
 @testable import Registry
 
-@Suite("The states of features", .timeLimit(.minutes(1)))
+@Suite("The states of features", .timeLimit(.minutes(5)))
 struct StatesTests {
     @Test("are told as they change: worse, better, broken")
     func changes() async throws {

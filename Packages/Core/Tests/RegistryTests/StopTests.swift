@@ -2,7 +2,7 @@ import CoreTesting
 import Registry
 import Testing
 
-@Suite("Stopping features", .timeLimit(.minutes(1)))
+@Suite("Stopping features", .timeLimit(.minutes(5)))
 struct StopTests {
     @Test("goes in reverse, each after what needs it has ended")
     func reverse() async throws {

@@ -1,7 +1,7 @@
 import CoreTesting
 import Testing
 
-@Suite("The clock of the tests", .timeLimit(.minutes(1)))
+@Suite("The clock of the tests", .timeLimit(.minutes(5)))
 struct TestClockTests {
     @Test("stands still until it is moved, and wakes exactly those whose time has come")
     func moving() async throws {

@@ -2,7 +2,7 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("An edited document", .timeLimit(.minutes(1)))
+@Suite("An edited document", .timeLimit(.minutes(5)))
 struct DocumentPropertyTests {
     @Test("reads as the edited value, keeps every comment that was not removed with its item, whatever its layout")
     func edits() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A number with a fraction or an exponent")
 struct DecimalTests {
-    @Test("is the nearest double, as the standard library finds it", .timeLimit(.minutes(1)))
+    @Test("is the nearest double, as the standard library finds it", .timeLimit(.minutes(5)))
     func nearest() throws {
         let seed = SeededGenerator.seed(for: "nearest double")
         var generator = SeededGenerator(seed: seed)

@@ -3,7 +3,7 @@ import Foundation
 import JSON
 import Testing
 
-@Suite("Compared with Foundation", .timeLimit(.minutes(1)))
+@Suite("Compared with Foundation", .timeLimit(.minutes(5)))
 struct DifferentialTests {
     @Test("the same texts read as the same values")
     func reading() throws {

@@ -2,7 +2,7 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("A damaged text", .timeLimit(.minutes(1)))
+@Suite("A damaged text", .timeLimit(.minutes(5)))
 struct MutationTests {
     @Test("is refused or read alike by every reader, and never crashes one")
     func mutations() throws {

@@ -2,7 +2,7 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("What is written", .timeLimit(.minutes(1)))
+@Suite("What is written", .timeLimit(.minutes(5)))
 struct RoundTripTests {
     static let styles: [JSONWriting] = [[], .pretty, .sorted, [.pretty, .sorted]]
 

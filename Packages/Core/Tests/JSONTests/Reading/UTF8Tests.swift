@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-@Suite("The check of UTF-8", .timeLimit(.minutes(1)))
+@Suite("The check of UTF-8", .timeLimit(.minutes(5)))
 struct UTF8Tests {
     @Test("agrees with the standard library on every pair of bytes")
     func pairs() throws {

@@ -57,6 +57,24 @@ struct IdentityTests {
         #expect(!certificate.matches(host: "10.0.0.1"))
     }
 
+    @Test("a certificate for this machine is good for its names only, and is read back from one text with its key")
+    func forThisMachine() throws {
+        let now = Timestamp(microseconds: 1_800_000_000_000_000)
+        let made = try CertificateDraft.local("lab", also: ["lab.local", "::1"], from: now, days: 2).selfSigned()
+        let certificate = made.certificate
+        #expect(certificate.dnsNames == ["localhost", "lab.local"])
+        #expect(certificate.addresses.count == 2)
+        #expect(["localhost", "127.0.0.1", "::1", "lab.local"].allSatisfy { certificate.matches(host: $0) })
+        #expect(!certificate.matches(host: "example.org") && !certificate.matches(host: "10.0.0.1"))
+        #expect(certificate.notBefore < now)
+        #expect(certificate.notAfter - now == .seconds(2 * 86_400))
+        let text = try made.pem().withBytes { bytes in bytes.indices.map { bytes[$0] } }
+        let read = try Identity(chainPEM: text.span, keyPEM: text.span)
+        #expect(read.chain == made.chain)
+        let pem = try made.key.pem()
+        #expect(try read.key.pem().equals(pem))
+    }
+
     @Test("serial numbers are positive, of one length, and differ")
     func serials() throws {
         let serials = try (0..<20).map { _ in try draft().selfSigned().certificate.serial }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Cryptography
 
-@Suite("Verification of servers", .timeLimit(.minutes(1)))
+@Suite("Verification of servers", .timeLimit(.minutes(5)))
 struct ServerVerificationTests {
     /// What a handshake came to, for the library and for the person.
     private struct Meeting {

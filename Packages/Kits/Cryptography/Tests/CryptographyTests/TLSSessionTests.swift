@@ -6,7 +6,7 @@ import Testing
 
 @testable import Cryptography
 
-@Suite("TLS connections", .timeLimit(.minutes(1)))
+@Suite("TLS connections", .timeLimit(.minutes(5)))
 struct TLSSessionTests {
     private let identity: Identity
     private let serving: TLSServerContext

@@ -2,7 +2,7 @@ import FileKit
 import Glibc
 import Testing
 
-@Suite("File lock", .timeLimit(.minutes(1)))
+@Suite("File lock", .timeLimit(.minutes(5)))
 struct FileLockTests {
     @Test("another program sees the lock until it is released")
     func otherProgram() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FileKit
 
-@Suite("Reading", .timeLimit(.minutes(1)))
+@Suite("Reading", .timeLimit(.minutes(5)))
 struct ReadTests {
     @Test("what was written is read back", arguments: [0, 1, 4096, 1 << 20])
     func roundTrip(size: Int) async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FileKit
 
-@Suite("Writing atomically", .timeLimit(.minutes(1)))
+@Suite("Writing atomically", .timeLimit(.minutes(5)))
 struct WriteTests {
     @Test("a new file is private, whatever the umask, and a given mode is exact", arguments: [nil, 0o644, 0o640])
     func newMode(mode: UInt32?) async throws {

@@ -2,7 +2,7 @@ import Glibc
 import LoopKit
 import Testing
 
-@Suite("The life of descriptors, loops and threads", .timeLimit(.minutes(1)))
+@Suite("The life of descriptors, loops and threads", .timeLimit(.minutes(5)))
 struct LifeTests {
     let loop = EventLoop()
 

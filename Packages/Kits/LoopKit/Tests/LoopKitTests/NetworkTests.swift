@@ -2,7 +2,7 @@ import Glibc
 import LoopKit
 import Testing
 
-@Suite("Changes of the network", .timeLimit(.minutes(1)))
+@Suite("Changes of the network", .timeLimit(.minutes(5)))
 struct NetworkTests {
     @Test("interfaces, addresses and the way out are told once each, as they come and go")
     func changes() async throws {

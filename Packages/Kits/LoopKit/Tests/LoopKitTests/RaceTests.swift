@@ -2,7 +2,7 @@ import Glibc
 import LoopKit
 import Testing
 
-@Suite("Races", .timeLimit(.minutes(1)))
+@Suite("Races", .timeLimit(.minutes(5)))
 struct RaceTests {
     let loop = EventLoop()
 

@@ -2,7 +2,7 @@ import LoopKit
 import Synchronization
 import Testing
 
-@Suite("Taking turns", .timeLimit(.minutes(1)))
+@Suite("Taking turns", .timeLimit(.minutes(5)))
 struct TurnTests {
     @Test("one task at a time is let through, across suspensions")
     func exclusive() async throws {

@@ -2,7 +2,7 @@ import Glibc
 import LoopKit
 import Testing
 
-@Suite("Waiting for a descriptor", .timeLimit(.minutes(1)))
+@Suite("Waiting for a descriptor", .timeLimit(.minutes(5)))
 struct WaitTests {
     let loop = EventLoop()
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StorageKit
 
-@Suite("Copies and upkeep", .timeLimit(.minutes(2)))
+@Suite("Copies and upkeep", .timeLimit(.minutes(5)))
 struct CopyTests {
     private func withDatabase<T>(_ body: (Database, String) async throws -> T) async throws -> T {
         try await withTemporaryDirectory { folder in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StorageKit
 
-@Suite("Damaged files", .timeLimit(.minutes(2)))
+@Suite("Damaged files", .timeLimit(.minutes(5)))
 struct DamageTests {
     /// What was told about files set aside.
     private final class Notices: Sendable {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StorageKit
 
-@Suite("A database for many tasks", .timeLimit(.minutes(2)))
+@Suite("A database for many tasks", .timeLimit(.minutes(5)))
 struct DatabaseTests {
     private func withDatabase<T>(_ body: (Database) async throws -> T) async throws -> T {
         try await withTemporaryDirectory { folder in

@@ -3,7 +3,7 @@ import Glibc
 import StorageKit
 import Testing
 
-@Suite("No space left", .timeLimit(.minutes(1)))
+@Suite("No space left", .timeLimit(.minutes(5)))
 struct FullTests {
     /// Writes until there is no space; gives how many notes were confirmed.
     private static func fill(_ database: Database) async throws -> Int {

@@ -3,7 +3,7 @@ import Glibc
 import StorageKit
 import Testing
 
-@Suite("Migrations", .timeLimit(.minutes(2)))
+@Suite("Migrations", .timeLimit(.minutes(5)))
 struct MigrationTests {
     @Test("a new database gets every step, an older one the rest, and the data stays")
     func forward() async throws {

@@ -7,9 +7,9 @@ import Testing
 @Suite("The words of a command")
 struct CommandTreeTests {
     private func match(_ words: [String]) throws -> String {
-        let tree = CommandTree(try sampleHost().composition.registry.actions)
+        let actions = try sampleHost().composition.registry.actions
         do throws(UsageError) {
-            switch try tree.match(words) {
+            switch try CommandTree.match(words, among: actions) {
             case .action(let action, let rest): return ([action.id] + rest).joined(separator: " ")
             case .group(let node):
                 return node.path.joined(separator: " ") + ": "

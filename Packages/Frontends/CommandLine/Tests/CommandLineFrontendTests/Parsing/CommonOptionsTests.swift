@@ -77,7 +77,7 @@ struct CommonOptionsTests {
 
     @Test("have exactly the names and letters that no action may use")
     func reserved() {
-        #expect(Set(CommonOptions.declarations.map(\.name)) == Action.reservedNames)
-        #expect(Set(CommonOptions.declarations.compactMap(\.short)) == Action.reservedLetters)
+        #expect(Set(CommonOptions.declarations.map(\.name)) == Set(Action.reservedNames))
+        #expect(Set(CommonOptions.declarations.compactMap(\.short)) == Set(Action.reservedLetters))
     }
 }

@@ -48,7 +48,7 @@ private struct TalkativeFeature: Feature {
     }
 }
 
-@Suite("No secret gets out of a command", .timeLimit(.minutes(2)))
+@Suite("No secret gets out of a command", .timeLimit(.minutes(5)))
 struct RedactedOutputTests {
     /// Does each command in a process of its own and gives both of its outputs.
     private static func run(

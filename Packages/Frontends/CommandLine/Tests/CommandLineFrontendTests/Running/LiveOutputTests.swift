@@ -6,7 +6,7 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("An answer on a terminal", .serialized, .enabled(if: Console.isInstalled, "needs tmux"), .timeLimit(.minutes(2)))
+@Suite("An answer on a terminal", .serialized, .enabled(if: Console.isInstalled, "needs tmux"), .timeLimit(.minutes(5)))
 struct LiveOutputTests {
     /// Does a command on a terminal, with keys that were typed ahead; gives the rows and the end of the process.
     private func shown(_ words: String, typed: String = "", code: Int32 = 0) async throws -> [String] {

@@ -31,7 +31,7 @@ private struct ChecksFeature: Feature {
     }
 }
 
-@Suite("The doctor", .timeLimit(.minutes(1)))
+@Suite("The doctor", .timeLimit(.minutes(5)))
 struct DoctorTests {
     @Test(
         "tells what it finds, how to mend it, and the exit code",

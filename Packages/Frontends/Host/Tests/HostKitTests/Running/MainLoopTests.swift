@@ -4,7 +4,7 @@ import HostKit
 import Testing
 
 /// The loop may be used once a process, so each test has a process of its own.
-@Suite("The main loop", .timeLimit(.minutes(1)))
+@Suite("The main loop", .timeLimit(.minutes(5)))
 struct MainLoopTests {
     @Test("gives the code of its work") func result() async {
         await #expect(processExitsWith: .exitCode(5)) {

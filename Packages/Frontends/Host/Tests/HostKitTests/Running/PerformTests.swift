@@ -65,7 +65,7 @@ private struct LivingFeature: RunningFeature {
     }
 }
 
-@Suite("Doing an action", .timeLimit(.minutes(1)))
+@Suite("Doing an action", .timeLimit(.minutes(5)))
 struct PerformTests {
     private func withLiving(_ number: Int, _ body: (inout Bench, Diary) async throws -> Void) async throws {
         try await withBench(LivingFeature.self) { bench in

@@ -22,7 +22,7 @@ private final class ScriptedPerson: Interaction {
     }
 }
 
-@Suite("The editor of the settings", .timeLimit(.minutes(1)))
+@Suite("The editor of the settings", .timeLimit(.minutes(5)))
 struct EditorTests {
     /// An editor that does a line of shell to the file that it is given.
     private func editor(_ bench: Bench, _ script: String) throws -> String {

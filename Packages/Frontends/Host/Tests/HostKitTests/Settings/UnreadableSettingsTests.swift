@@ -5,7 +5,7 @@ import JSON
 import Settings
 import Testing
 
-@Suite("A settings file", .timeLimit(.minutes(1)))
+@Suite("A settings file", .timeLimit(.minutes(5)))
 struct UnreadableSettingsTests {
     @Test(
         "that cannot be read is a problem that names it, and stops nothing that mends it",

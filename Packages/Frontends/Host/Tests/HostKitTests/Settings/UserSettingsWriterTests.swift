@@ -31,7 +31,7 @@ private struct WritingFeature: Feature {
     }
 }
 
-@Suite("Settings that a feature writes", .timeLimit(.minutes(1)))
+@Suite("Settings that a feature writes", .timeLimit(.minutes(5)))
 struct UserSettingsWriterTests {
     private func write(_ bench: Bench, _ values: [(String, JSON?)]) async throws {
         let pairs = JSON.array(values.map { .array([.string($0.0), $0.1 ?? .null]) })

@@ -7,7 +7,7 @@ import HTTPTesting
 import ProcessKit
 import Testing
 
-@Suite("Files with authorities and certificates of one's own", .timeLimit(.minutes(1)))
+@Suite("Files with authorities and certificates of one's own", .timeLimit(.minutes(5)))
 struct CredentialFileTests {
     private static let script: ScriptedServer.Script = { connection in
         try connection.receiveRequest()

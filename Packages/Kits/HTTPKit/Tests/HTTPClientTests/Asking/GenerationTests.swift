@@ -5,7 +5,7 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("A generation of trust has its own connections", .timeLimit(.minutes(1)))
+@Suite("A generation of trust has its own connections", .timeLimit(.minutes(5)))
 struct GenerationTests {
     private static let script: ScriptedServer.Script = { connection in
         while true {

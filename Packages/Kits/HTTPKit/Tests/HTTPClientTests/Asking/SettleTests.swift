@@ -5,7 +5,7 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("A refused request asks, and is sent once more when the answer is yes", .timeLimit(.minutes(1)))
+@Suite("A refused request asks, and is sent once more when the answer is yes", .timeLimit(.minutes(5)))
 struct SettleTests {
     private static let script: ScriptedServer.Script = { connection in
         while true {

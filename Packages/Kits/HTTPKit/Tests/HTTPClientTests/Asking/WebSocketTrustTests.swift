@@ -5,7 +5,7 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("A WebSocket of a refused server asks, and is opened when the answer is yes", .timeLimit(.minutes(1)))
+@Suite("A WebSocket of a refused server asks, and is opened when the answer is yes", .timeLimit(.minutes(5)))
 struct WebSocketTrustTests {
     private static let script: ScriptedServer.Script = { connection in
         try connection.openWebSocket()

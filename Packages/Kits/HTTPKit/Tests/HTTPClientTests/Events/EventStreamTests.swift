@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The events of an answer come as they are sent")
 struct EventStreamTests {
-    @Test("events arrive one by one while the server waits for the reader's next step", .timeLimit(.minutes(1)))
+    @Test("events arrive one by one while the server waits for the reader's next step", .timeLimit(.minutes(5)))
     func oneByOne() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -30,7 +30,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("an event is there before the server sends anything more", .timeLimit(.minutes(1)))
+    @Test("an event is there before the server sends anything more", .timeLimit(.minutes(5)))
     func prompt() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -50,7 +50,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("batches hold the same events, and a break comes after those before it", .timeLimit(.minutes(1)))
+    @Test("batches hold the same events, and a break comes after those before it", .timeLimit(.minutes(5)))
     func batches() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -77,7 +77,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("an event beyond the limit ends the stream and the connection", .timeLimit(.minutes(1)))
+    @Test("an event beyond the limit ends the stream and the connection", .timeLimit(.minutes(5)))
     func limit() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()

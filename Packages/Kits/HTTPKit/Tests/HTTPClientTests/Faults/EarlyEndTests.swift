@@ -39,7 +39,7 @@ struct EarlyEndTests {
         Row("half a trailer", chunked + "4\r\nhalf\r\n0\r\nX-Tra", [.cut], "ended early"),
     ]
 
-    @Test("a connection that is closed in any state of the answer", .timeLimit(.minutes(1)), arguments: rows)
+    @Test("a connection that is closed in any state of the answer", .timeLimit(.minutes(5)), arguments: rows)
     func closed(_ row: Row) async throws {
         try await expect(row, kinds: row.kinds) { connection in
             try connection.receiveHead()
@@ -47,7 +47,7 @@ struct EarlyEndTests {
         }
     }
 
-    @Test("a connection that is reset in any state of the answer", .timeLimit(.minutes(1)), arguments: rows)
+    @Test("a connection that is reset in any state of the answer", .timeLimit(.minutes(5)), arguments: rows)
     func reset(_ row: Row) async throws {
         try await expect(row, kinds: [.reset, .cut], hasWords: false) { connection in
             try connection.receiveHead()
@@ -82,7 +82,7 @@ struct EarlyEndTests {
         }
     }
 
-    @Test("with retries, the same is asked again, and the next answer counts", .timeLimit(.minutes(1)), arguments: rows)
+    @Test("with retries, the same is asked again, and the next answer counts", .timeLimit(.minutes(5)), arguments: rows)
     func repeated(_ row: Row) async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -102,7 +102,7 @@ struct EarlyEndTests {
 
     @Test(
         "a TLS connection that ends without farewell is a cut answer, with farewell a whole one",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(5)))
     func withoutFarewell() async throws {
         let tls = try ScriptedTLS(TestCertificates.shared().good)
         try await ScriptedServer.run(tls: tls) { connection in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Redirects are followed within limits, and credentials stay at home")
 struct RedirectFaultTests {
-    @Test("a loop ends after the redirects that are allowed", .timeLimit(.minutes(1)))
+    @Test("a loop ends after the redirects that are allowed", .timeLimit(.minutes(5)))
     func loop() async throws {
         try await ScriptedServer.run { connection in
             while true {
@@ -23,7 +23,7 @@ struct RedirectFaultTests {
     }
 
     @Test(
-        "a place that cannot be followed is an error, and nothing else is asked", .timeLimit(.minutes(1)),
+        "a place that cannot be followed is an error, and nothing else is asked", .timeLimit(.minutes(5)),
         arguments: ["ftp://127.0.0.1/", "file:///etc/passwd", "http://", "http://user:pw@127.0.0.1/", "gopher://x/"])
     func elsewhere(_ location: String) async throws {
         try await ScriptedServer.run { connection in
@@ -39,7 +39,7 @@ struct RedirectFaultTests {
         }
     }
 
-    @Test("credentials go to the same origin again and to no other", .timeLimit(.minutes(1)))
+    @Test("credentials go to the same origin again and to no other", .timeLimit(.minutes(5)))
     func credentials() async throws {
         try await ScriptedServer.run { connection in
             while true {
@@ -85,7 +85,7 @@ struct RedirectFaultTests {
     }
 
     @Test(
-        "the method changes as the standard says", .timeLimit(.minutes(1)),
+        "the method changes as the standard says", .timeLimit(.minutes(5)),
         arguments: [
             (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"),
             (308, "POST", "POST"),
@@ -113,7 +113,7 @@ struct RedirectFaultTests {
         }
     }
 
-    @Test("no redirect leads from https to http, unless that was asked for", .timeLimit(.minutes(1)))
+    @Test("no redirect leads from https to http, unless that was asked for", .timeLimit(.minutes(5)))
     func losingTLS() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveRequest()

@@ -7,7 +7,7 @@ import Testing
 struct TimeoutTests {
     private static let short = Duration.milliseconds(250)
 
-    @Test("a server that takes the connection and not the handshake", .timeLimit(.minutes(1)))
+    @Test("a server that takes the connection and not the handshake", .timeLimit(.minutes(5)))
     func connect() async throws {
         try await ScriptedServer.run { connection in
             try connection.stall()
@@ -26,7 +26,7 @@ struct TimeoutTests {
     }
 
     @Test(
-        "a server that does not answer, or not to the end of its head", .timeLimit(.minutes(1)),
+        "a server that does not answer, or not to the end of its head", .timeLimit(.minutes(5)),
         arguments: ["", "HTTP/1.1 2", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"])
     func firstByte(_ sent: String) async throws {
         try await ScriptedServer.run { connection in
@@ -54,7 +54,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("a server that stops in the middle of its body", .timeLimit(.minutes(1)))
+    @Test("a server that stops in the middle of its body", .timeLimit(.minutes(5)))
     func idle() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -79,7 +79,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("a server that takes nothing of the body", .timeLimit(.minutes(1)))
+    @Test("a server that takes nothing of the body", .timeLimit(.minutes(5)))
     func upload() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -100,7 +100,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("a server that trickles keeps the connection, up to the limit of the whole", .timeLimit(.minutes(1)))
+    @Test("a server that trickles keeps the connection, up to the limit of the whole", .timeLimit(.minutes(5)))
     func trickle() async throws {
         let body = "0123456789012345678901234567890123456789"
         try await ScriptedServer.run { connection in
@@ -124,7 +124,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("time in which the reader holds the stream up is not the server's", .timeLimit(.minutes(1)))
+    @Test("time in which the reader holds the stream up is not the server's", .timeLimit(.minutes(5)))
     func pausedReader() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()

@@ -35,7 +35,7 @@ struct ProxySettingsTests {
     }
 
     @Test(
-        "a proxy that libcurl would not take is refused without being quoted", .timeLimit(.minutes(1)),
+        "a proxy that libcurl would not take is refused without being quoted", .timeLimit(.minutes(5)),
         arguments: [
             "bogus://user:s3cret@127.0.0.1:1", "http://user:s3cret@127.0.0.1:99999", "http://us er:s3cret@127.0.0.1:1",
         ])

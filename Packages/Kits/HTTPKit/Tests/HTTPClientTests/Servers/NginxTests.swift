@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A server that we did not write is understood")
 struct NginxTests {
-    @Test("plain, compressed, ranged and conditional answers of nginx", .timeLimit(.minutes(1)))
+    @Test("plain, compressed, ranged and conditional answers of nginx", .timeLimit(.minutes(5)))
     func answers() async throws {
         try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
             let text = String(repeating: "The same line again and again.\n", count: 10_000)
@@ -35,7 +35,7 @@ struct NginxTests {
         }
     }
 
-    @Test("errors carry the server's words, redirects and credentials work", .timeLimit(.minutes(1)))
+    @Test("errors carry the server's words, redirects and credentials work", .timeLimit(.minutes(5)))
     func words() async throws {
         try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
             try await Lab.client { client in
@@ -66,7 +66,7 @@ struct NginxTests {
         }
     }
 
-    @Test("HTTP/2 is agreed on in the handshake, and many requests share a connection", .timeLimit(.minutes(1)))
+    @Test("HTTP/2 is agreed on in the handshake, and many requests share a connection", .timeLimit(.minutes(5)))
     func http2() async throws {
         try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
             try await Lab.trustingClient { client in
@@ -90,7 +90,7 @@ struct NginxTests {
         }
     }
 
-    @Test("a socket of this machine and IPv6 are reached", .timeLimit(.minutes(1)))
+    @Test("a socket of this machine and IPv6 are reached", .timeLimit(.minutes(5)))
     func addresses() async throws {
         try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
             try await Lab.client { client in
@@ -116,7 +116,7 @@ struct NginxTests {
         }
     }
 
-    @Test("what is uploaded is what is stored", .timeLimit(.minutes(1)))
+    @Test("what is uploaded is what is stored", .timeLimit(.minutes(5)))
     func uploads() async throws {
         try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
             let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }

@@ -23,7 +23,7 @@ struct ProxyTests {
         return try await Lab.client(configuration) { try await $0.send(request) }
     }
 
-    @Test("http goes as a whole address, https through a tunnel that is judged as ever", .timeLimit(.minutes(1)))
+    @Test("http goes as a whole address, https through a tunnel that is judged as ever", .timeLimit(.minutes(5)))
     func through() async throws {
         let all = try TestCertificates.shared()
         try await PythonPeer.run(file: Self.file) { proxy in
@@ -57,7 +57,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("user and password are given to the proxy and to nobody else", .timeLimit(.minutes(1)))
+    @Test("user and password are given to the proxy and to nobody else", .timeLimit(.minutes(5)))
     func credentials() async throws {
         let all = try TestCertificates.shared()
         try await PythonPeer.run(file: Self.file, ["lab:b@nch"]) { proxy in
@@ -79,7 +79,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("a proxy that is not there is named as the fault", .timeLimit(.minutes(1)))
+    @Test("a proxy that is not there is named as the fault", .timeLimit(.minutes(5)))
     func absent() async throws {
         try await RefusingPort.run { port in
             try await ScriptedServer.run(Self.script) { server in
@@ -92,7 +92,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("what is excepted is reached directly", .timeLimit(.minutes(1)))
+    @Test("what is excepted is reached directly", .timeLimit(.minutes(5)))
     func excepted() async throws {
         try await RefusingPort.run { port in
             try await ScriptedServer.run(Self.script) { server in
@@ -107,7 +107,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("a proxy that breaks the tunnel, stalls, or talks nonsense is an error in time", .timeLimit(.minutes(1)))
+    @Test("a proxy that breaks the tunnel, stalls, or talks nonsense is an error in time", .timeLimit(.minutes(5)))
     func broken() async throws {
         let answers = ["", "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 2\r\n\r\nno", "SSH-2.0-OpenSSH\r\n", "stall"]
         try await ScriptedServer.run { connection in

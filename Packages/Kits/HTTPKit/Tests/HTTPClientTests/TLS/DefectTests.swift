@@ -35,7 +35,7 @@ struct DefectTests {
             defects: [.selfSigned, .wrongName]),
     ]
 
-    @Test("each certificate has just its defects", .timeLimit(.minutes(1)), arguments: rows)
+    @Test("each certificate has just its defects", .timeLimit(.minutes(5)), arguments: rows)
     func defects(_ row: Row) async throws {
         let all = try TestCertificates.shared()
         let identity = row.identity(all)
@@ -68,7 +68,7 @@ struct DefectTests {
         }
     }
 
-    @Test("a short key is a defect of its own", .timeLimit(.minutes(1)))
+    @Test("a short key is a defect of its own", .timeLimit(.minutes(5)))
     func weakKey() async throws {
         let all = try TestCertificates.shared()
         try await OpenSSLServer.run(all.weakKey, ["-cipher", "DEFAULT:@SECLEVEL=0"]) { port in
@@ -83,7 +83,7 @@ struct DefectTests {
         }
     }
 
-    @Test("a server that offers only TLS 1.1 is refused", .timeLimit(.minutes(1)))
+    @Test("a server that offers only TLS 1.1 is refused", .timeLimit(.minutes(5)))
     func oldVersion() async throws {
         let all = try TestCertificates.shared()
         for (options, isOld) in [(["-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0"], true), (["-tls1_2"], false)] {
@@ -101,7 +101,7 @@ struct DefectTests {
         }
     }
 
-    @Test("the system's authorities do not know ours, and a plain server speaks no TLS", .timeLimit(.minutes(1)))
+    @Test("the system's authorities do not know ours, and a plain server speaks no TLS", .timeLimit(.minutes(5)))
     func strangers() async throws {
         let all = try TestCertificates.shared()
         try await ScriptedServer.run(tls: ScriptedTLS(all.good)) {
@@ -127,7 +127,7 @@ struct DefectTests {
         }
     }
 
-    @Test("a client shows its certificate where one is demanded", .timeLimit(.minutes(1)))
+    @Test("a client shows its certificate where one is demanded", .timeLimit(.minutes(5)))
     func clientCertificate() async throws {
         let all = try TestCertificates.shared()
         let tls = try ScriptedTLS(all.good, clientAuthorities: [all.authority.certificate])

@@ -43,7 +43,7 @@ struct TrustTests {
 
     /// The table of the design: what a server shows, what was accepted before, and what follows.
     @Test(
-        "certificates and pins lead to the verdict of the table", .timeLimit(.minutes(1)),
+        "certificates and pins lead to the verdict of the table", .timeLimit(.minutes(5)),
         arguments: [
             ("good", nil, nil), ("selfSigned", nil, "unknown"), ("selfSigned", "selfSigned", nil),
             ("otherSelfSigned", "selfSigned", "changed"), ("wrongName", nil, "hostMismatch"),
@@ -83,7 +83,7 @@ struct TrustTests {
         }
     }
 
-    @Test("first hole: a live connection is not used after its pin was withdrawn", .timeLimit(.minutes(1)))
+    @Test("first hole: a live connection is not used after its pin was withdrawn", .timeLimit(.minutes(5)))
     func liveConnection() async throws {
         let all = try TestCertificates.shared()
         let pins = Pins()
@@ -104,7 +104,7 @@ struct TrustTests {
         }
     }
 
-    @Test("first hole: two clients of different trust share no connection", .timeLimit(.minutes(1)))
+    @Test("first hole: two clients of different trust share no connection", .timeLimit(.minutes(5)))
     func otherClient() async throws {
         let all = try TestCertificates.shared()
         let (pins, none) = (Pins(), Pins())
@@ -125,7 +125,7 @@ struct TrustTests {
     }
 
     @Test(
-        "second hole: no session is resumed past the judge", .timeLimit(.minutes(1)), arguments: ["-tls1_2", "-tls1_3"])
+        "second hole: no session is resumed past the judge", .timeLimit(.minutes(5)), arguments: ["-tls1_2", "-tls1_3"])
     func session(_ version: String) async throws {
         let all = try TestCertificates.shared()
         let pins = Pins()
@@ -147,7 +147,7 @@ struct TrustTests {
         }
     }
 
-    @Test("third hole: a pin counts also for a server that is asked for by another name", .timeLimit(.minutes(1)))
+    @Test("third hole: a pin counts also for a server that is asked for by another name", .timeLimit(.minutes(5)))
     func otherName() async throws {
         let all = try TestCertificates.shared()
         let pins = Pins()
@@ -163,7 +163,7 @@ struct TrustTests {
         }
     }
 
-    @Test("a redirect to another host is judged as that host", .timeLimit(.minutes(1)))
+    @Test("a redirect to another host is judged as that host", .timeLimit(.minutes(5)))
     func redirect() async throws {
         let all = try TestCertificates.shared()
         let seen = Mutex<[String]>([])
@@ -196,7 +196,7 @@ struct TrustTests {
         }
     }
 
-    @Test("what runs when trust changes is finished, and what comes after is judged anew", .timeLimit(.minutes(1)))
+    @Test("what runs when trust changes is finished, and what comes after is judged anew", .timeLimit(.minutes(5)))
     func running() async throws {
         let all = try TestCertificates.shared()
         let pins = Pins()

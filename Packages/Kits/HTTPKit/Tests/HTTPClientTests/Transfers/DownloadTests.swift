@@ -29,7 +29,7 @@ struct DownloadTests {
         return unsafe stat(path, &status) == 0 ? status : nil
     }
 
-    @Test("a download makes a new file with all of the body", .timeLimit(.minutes(1)))
+    @Test("a download makes a new file with all of the body", .timeLimit(.minutes(5)))
     func whole() async throws {
         try await TemporaryDirectory.run { folder in
             try await ScriptedServer.run(Self.file) { server in
@@ -48,7 +48,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("a download that fails leaves nothing behind, and says why in the server's words", .timeLimit(.minutes(1)))
+    @Test("a download that fails leaves nothing behind, and says why in the server's words", .timeLimit(.minutes(5)))
     func failed() async throws {
         try await TemporaryDirectory.run { folder in
             try await ScriptedServer.run(Self.file) { server in
@@ -69,7 +69,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("a full disk is an error that ends the transfer", .timeLimit(.minutes(1)))
+    @Test("a full disk is an error that ends the transfer", .timeLimit(.minutes(5)))
     func full() async throws {
         try await ScriptedServer.run(Self.file) { server in
             try await Lab.client { client in

@@ -14,7 +14,7 @@ struct FlowTests {
         try connection.sendEndlessly([UInt8](repeating: 7, count: 64 << 10))
     }
 
-    @Test("a reader that stops makes the server stop, until it goes on", .timeLimit(.minutes(1)))
+    @Test("a reader that stops makes the server stop, until it goes on", .timeLimit(.minutes(5)))
     func backPressure() async throws {
         try await ScriptedServer.run(Self.flood) { server in
             try await Lab.client { client in
@@ -36,7 +36,7 @@ struct FlowTests {
         }
     }
 
-    @Test("a writer that is faster than the server waits", .timeLimit(.minutes(1)))
+    @Test("a writer that is faster than the server waits", .timeLimit(.minutes(5)))
     func slowServer() async throws {
         let made = Mutex(0)
         let total = 256 << 20
@@ -67,7 +67,7 @@ struct FlowTests {
         }
     }
 
-    @Test("much out of little by gzip stops at the limit, and as a stream it flows", .timeLimit(.minutes(1)))
+    @Test("much out of little by gzip stops at the limit, and as a stream it flows", .timeLimit(.minutes(5)))
     func bomb() async throws {
         let size = 256 << 20
         try await PythonPeer.run(source: Self.bomber, ["\(size)"]) { peer in

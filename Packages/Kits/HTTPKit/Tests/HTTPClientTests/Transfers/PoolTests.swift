@@ -16,7 +16,7 @@ struct PoolTests {
         }
     }
 
-    @Test("500 requests one after the other use one connection", .timeLimit(.minutes(1)))
+    @Test("500 requests one after the other use one connection", .timeLimit(.minutes(5)))
     func reuse() async throws {
         try await ScriptedServer.run(Self.echo) { server in
             try await Lab.client { client in
@@ -32,7 +32,7 @@ struct PoolTests {
 
     @Test(
         "90 requests at once over HTTP/2 use one connection, and a stopped stream stops no other",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(5)))
     func multiplex() async throws {
         let certificates = try TestCertificates.shared()
         try await Nginx.run(tls: certificates.good) { nginx in
@@ -55,7 +55,7 @@ struct PoolTests {
         }
     }
 
-    @Test("a change of trust drops the connections, and what runs goes on", .timeLimit(.minutes(1)))
+    @Test("a change of trust drops the connections, and what runs goes on", .timeLimit(.minutes(5)))
     func generations() async throws {
         try await ScriptedServer.run { connection in
             let request = try connection.receiveHead()
@@ -103,7 +103,7 @@ struct PoolTests {
         return HTTPClient(configuration)
     }
 
-    @Test("hole 1: a connection made under a pin is not used after the pin was withdrawn", .timeLimit(.minutes(1)))
+    @Test("hole 1: a connection made under a pin is not used after the pin was withdrawn", .timeLimit(.minutes(5)))
     func liveConnection() async throws {
         let identity = try TestCertificates.shared().selfSigned
         try await ScriptedServer.run(tls: try ScriptedTLS(identity), Self.echo) { server in
@@ -125,7 +125,7 @@ struct PoolTests {
         }
     }
 
-    @Test("hole 2: no session from before spares a server from showing its certificate", .timeLimit(.minutes(1)))
+    @Test("hole 2: no session from before spares a server from showing its certificate", .timeLimit(.minutes(5)))
     func sessions() async throws {
         let certificates = try TestCertificates.shared()
         // nginx offers sessions and tickets; each request makes a new connection.
@@ -148,7 +148,7 @@ struct PoolTests {
 
     @Test(
         "hole 3: a pinned certificate with another name is accepted, for the pin is on the certificate",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(5)))
     func otherName() async throws {
         let identity = try TestCertificates.shared().wrongNameSelfSigned
         try await ScriptedServer.run(tls: try ScriptedTLS(identity), Self.echo) { server in
@@ -159,7 +159,7 @@ struct PoolTests {
         }
     }
 
-    @Test("two clients with different trust share no connection", .timeLimit(.minutes(1)))
+    @Test("two clients with different trust share no connection", .timeLimit(.minutes(5)))
     func domains() async throws {
         let identity = try TestCertificates.shared().selfSigned
         try await ScriptedServer.run(tls: try ScriptedTLS(identity), Self.echo) { server in

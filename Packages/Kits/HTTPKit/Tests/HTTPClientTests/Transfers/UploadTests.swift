@@ -26,7 +26,7 @@ struct UploadTests {
     }
 
     @Test(
-        "bytes of any size arrive as they are", .timeLimit(.minutes(1)),
+        "bytes of any size arrive as they are", .timeLimit(.minutes(5)),
         arguments: [0, 1, 1000, 65_536, 65_537, 300_000, 2_000_000], ["POST", "PUT", "PATCH", "DELETE", "REPORT"])
     func bytes(_ count: Int, _ method: String) async throws {
         let bytes = Self.pattern(count)
@@ -43,7 +43,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a method without body sends none, and one that usually has one says so", .timeLimit(.minutes(1)))
+    @Test("a method without body sends none, and one that usually has one says so", .timeLimit(.minutes(5)))
     func none() async throws {
         try await ScriptedServer.run(Self.sum) { server in
             try await Lab.client { client in
@@ -59,7 +59,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a HEAD has the length in its head and no body", .timeLimit(.minutes(1)))
+    @Test("a HEAD has the length in its head and no body", .timeLimit(.minutes(5)))
     func head() async throws {
         try await ScriptedServer.run { connection in
             while true {
@@ -77,7 +77,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a file, and a part of one, are sent", .timeLimit(.minutes(1)))
+    @Test("a file, and a part of one, are sent", .timeLimit(.minutes(5)))
     func file() async throws {
         let bytes = Self.pattern(700_000)
         try await TemporaryDirectory.run { folder in
@@ -95,7 +95,7 @@ struct UploadTests {
         }
     }
 
-    @Test("what cannot be read is an error before anything is sent", .timeLimit(.minutes(1)))
+    @Test("what cannot be read is an error before anything is sent", .timeLimit(.minutes(5)))
     func noFile() async throws {
         try await TemporaryDirectory.run { folder in
             try write([1, 2, 3], to: "\(folder)/three")
@@ -117,7 +117,7 @@ struct UploadTests {
     }
 
     @Test(
-        "a stream with and without a length is sent as it is made", .timeLimit(.minutes(1)), arguments: [true, false])
+        "a stream with and without a length is sent as it is made", .timeLimit(.minutes(5)), arguments: [true, false])
     func stream(_ isKnown: Bool) async throws {
         let part = Self.pattern(100_000)
         try await ScriptedServer.run(Self.sum) { server in
@@ -136,7 +136,7 @@ struct UploadTests {
 
     @Test(
         "a stream of another length than announced is an error, and no request that the server could believe",
-        .timeLimit(.minutes(1)), arguments: [(10, "only 6"), (3, "more")])
+        .timeLimit(.minutes(5)), arguments: [(10, "only 6"), (3, "more")])
     func wrongLength(_ announced: Int, _ words: String) async throws {
         try await ScriptedServer.run(Self.sum) { server in
             try await Lab.client { client in
@@ -151,7 +151,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a stream that fails ends the request with its error", .timeLimit(.minutes(1)))
+    @Test("a stream that fails ends the request with its error", .timeLimit(.minutes(5)))
     func failing() async throws {
         try await ScriptedServer.run(Self.sum) { server in
             try await Lab.client { client in
@@ -173,7 +173,7 @@ struct UploadTests {
         }
     }
 
-    @Test("progress tells what went and what came", .timeLimit(.minutes(1)))
+    @Test("progress tells what went and what came", .timeLimit(.minutes(5)))
     func progress() async throws {
         try await ScriptedServer.run(Self.sum) { server in
             try await Lab.client { client in
@@ -191,7 +191,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a request that must not be sent is refused here", .timeLimit(.minutes(1)))
+    @Test("a request that must not be sent is refused here", .timeLimit(.minutes(5)))
     func refused() async throws {
         try await ScriptedServer.run(Self.sum) { server in
             try await Lab.client { client in
@@ -218,7 +218,7 @@ struct UploadTests {
         }
     }
 
-    @Test("empty values, long ones, and the idempotency key arrive", .timeLimit(.minutes(1)))
+    @Test("empty values, long ones, and the idempotency key arrive", .timeLimit(.minutes(5)))
     func headers() async throws {
         try await ScriptedServer.run(Self.sum) { server in
             try await Lab.client { client in

@@ -3,7 +3,7 @@ import HTTPCore
 import Synchronization
 import Testing
 
-@Suite("Keeping a connection up: connecting for real", .timeLimit(.minutes(1)))
+@Suite("Keeping a connection up: connecting for real", .timeLimit(.minutes(5)))
 struct ReconnectingConnectionTests {
     let clock = HandClock()
 

@@ -3,7 +3,7 @@ import HTTPCore
 import JSON
 import Testing
 
-@Suite("A WebSocket with the websockets package", .timeLimit(.minutes(1)))
+@Suite("A WebSocket with the websockets package", .timeLimit(.minutes(5)))
 struct WebSocketExchangeTests {
     @Test("messages of all sizes and both kinds come back the same, however the server cuts them")
     func sizes() async throws {

@@ -3,7 +3,7 @@ import HTTPCore
 import JSON
 import Testing
 
-@Suite("A WebSocket with a server that breaks the rules", .timeLimit(.minutes(1)))
+@Suite("A WebSocket with a server that breaks the rules", .timeLimit(.minutes(5)))
 struct WebSocketFaultTests {
     private static let zeros = [UInt8](repeating: 0, count: 130)
 

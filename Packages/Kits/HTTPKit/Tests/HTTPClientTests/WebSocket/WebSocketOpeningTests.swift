@@ -7,7 +7,7 @@ import HTTPTesting
 import Synchronization
 import Testing
 
-@Suite("Opening WebSockets: TLS, limits of time, proxies", .timeLimit(.minutes(1)))
+@Suite("Opening WebSockets: TLS, limits of time, proxies", .timeLimit(.minutes(5)))
 struct WebSocketOpeningTests {
     @Test("a server of a private authority is trusted, and large messages go through TLS in both directions")
     func tls() async throws {

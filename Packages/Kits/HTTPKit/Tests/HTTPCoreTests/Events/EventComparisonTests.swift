@@ -21,7 +21,7 @@ struct EventComparisonTests {
                 print(*[word.encode().hex() or "-" for word in words])
         """
 
-    @Test("httpx-sse reads the same events", .timeLimit(.minutes(1)))
+    @Test("httpx-sse reads the same events", .timeLimit(.minutes(5)))
     func httpx() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The peers start, answer and end")
 struct PeerTests {
-    @Test("nginx answers in plain, through TLS with HTTP/2, and at a path", .timeLimit(.minutes(1)))
+    @Test("nginx answers in plain, through TLS with HTTP/2, and at a path", .timeLimit(.minutes(5)))
     func nginx() async throws {
         let certificates = try TestCertificates.shared()
         try await Nginx.run(tls: certificates.good) { nginx in
@@ -47,7 +47,7 @@ struct PeerTests {
         }
     }
 
-    @Test("openssl answers in a version that we would refuse", .timeLimit(.minutes(1)))
+    @Test("openssl answers in a version that we would refuse", .timeLimit(.minutes(5)))
     func openssl() async throws {
         let certificates = try TestCertificates.shared()
         try await OpenSSLServer.run(certificates.good, ["-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0"]) { port in
@@ -64,7 +64,7 @@ struct PeerTests {
         }
     }
 
-    @Test("peers end by themselves when the test that started them crashes", .timeLimit(.minutes(1)))
+    @Test("peers end by themselves when the test that started them crashes", .timeLimit(.minutes(5)))
     func crash() async throws {
         try await TemporaryDirectory.run { folder in
             await #expect(processExitsWith: .failure) { [path = "\(folder)/ports" as String] in

@@ -9,7 +9,7 @@ struct ScriptedServerTests {
         "import http.client, socket, ssl, struct, sys, time\nport = int(sys.argv[1])\n" + lines
     }
 
-    @Test("it answers requests on one connection and records them", .timeLimit(.minutes(1)))
+    @Test("it answers requests on one connection and records them", .timeLimit(.minutes(5)))
     func requests() async throws {
         try await ScriptedServer.run { connection in
             while true {
@@ -37,7 +37,7 @@ struct ScriptedServerTests {
         }
     }
 
-    @Test("it resets, cuts and stalls, and sees the peer leave", .timeLimit(.minutes(1)))
+    @Test("it resets, cuts and stalls, and sees the peer leave", .timeLimit(.minutes(5)))
     func faults() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -67,7 +67,7 @@ struct ScriptedServerTests {
         }
     }
 
-    @Test("its end ends scripts that would go on for ever, and waits that would", .timeLimit(.minutes(1)))
+    @Test("its end ends scripts that would go on for ever, and waits that would", .timeLimit(.minutes(5)))
     func end() async throws {
         try await ScriptedServer.run { connection in
             try connection.sendEndlessly([UInt8](repeating: 1, count: 1 << 16))
@@ -89,7 +89,7 @@ struct ScriptedServerTests {
         }
     }
 
-    @Test("it listens on IPv6 and at a path", .timeLimit(.minutes(1)))
+    @Test("it listens on IPv6 and at a path", .timeLimit(.minutes(5)))
     func addresses() async throws {
         try await TemporaryDirectory.run { folder in
             for address in [ScriptedServer.Address.loopback6, .unix(path: "\(folder)/s")] {
@@ -131,7 +131,7 @@ struct ScriptedTLSTests {
             print("broken", type(e).__name__)
         """
 
-    @Test("good certificates are taken, each defect is seen, and a refused server got no byte", .timeLimit(.minutes(1)))
+    @Test("good certificates are taken, each defect is seen, and a refused server got no byte", .timeLimit(.minutes(5)))
     func certificates() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in
@@ -159,7 +159,7 @@ struct ScriptedTLSTests {
         }
     }
 
-    @Test("a client must show a certificate where one is demanded, and a cut is no end", .timeLimit(.minutes(1)))
+    @Test("a client must show a certificate where one is demanded, and a cut is no end", .timeLimit(.minutes(5)))
     func clientsAndCuts() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in

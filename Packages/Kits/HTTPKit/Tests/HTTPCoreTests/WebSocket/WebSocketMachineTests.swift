@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPCore
 
-@Suite("One side of a WebSocket", .timeLimit(.minutes(1)))
+@Suite("One side of a WebSocket", .timeLimit(.minutes(5)))
 struct WebSocketMachineTests {
     /// Both sides, joined by hand.
     struct Pair {

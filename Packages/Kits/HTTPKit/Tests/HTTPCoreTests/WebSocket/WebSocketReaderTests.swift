@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPCore
 
-@Suite("Reading and writing frames", .timeLimit(.minutes(1)))
+@Suite("Reading and writing frames", .timeLimit(.minutes(5)))
 struct WebSocketReaderTests {
     @Test("the examples of RFC 6455, section 5.7, are read and written byte by byte")
     func examples() {

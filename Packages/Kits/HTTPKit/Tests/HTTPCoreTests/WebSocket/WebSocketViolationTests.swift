@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCore
 
-@Suite("What a WebSocket refuses", .timeLimit(.minutes(1)))
+@Suite("What a WebSocket refuses", .timeLimit(.minutes(5)))
 struct WebSocketViolationTests {
     /// Bytes of a server, and the close code with which a client answers.
     static let refused: [(name: String, bytes: [UInt8], code: WebSocketCloseCode)] = [

@@ -7,7 +7,7 @@ import ProcessKit
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ManyClientsTests {
+@Suite(.timeLimit(.minutes(5))) struct ManyClientsTests {
     /// Opens streams and connections and answers to words: how many of the streams got an event.
     private static let program = """
         import resource, select, socket, sys

@@ -3,7 +3,7 @@ import HTTPServer
 import HTTPTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct WebSocketTests {
+@Suite(.timeLimit(.minutes(5))) struct WebSocketTests {
     static func routes(_ signals: Signals) -> [Route] {
         [
             Route(.get, "/echo", "echo", "Gives messages back") { _ in

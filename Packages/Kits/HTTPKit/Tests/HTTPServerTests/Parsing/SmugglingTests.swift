@@ -116,7 +116,7 @@ import Testing
         #expect(Parsed(Array(form.text.utf8).map { [$0] }) == parsed)
     }
 
-    @Test("a server closes after each of them, and answers nothing that was hidden inside", .timeLimit(.minutes(1)))
+    @Test("a server closes after each of them, and answers nothing that was hidden inside", .timeLimit(.minutes(5)))
     func closes() async throws {
         let routes = [
             Route(.get, "/evil", "evil", "What must not be reached") { _ in "reached" },

@@ -5,7 +5,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct OpenAPITests {
+@Suite(.timeLimit(.minutes(5))) struct OpenAPITests {
     static let routes = [
         Route(
             .get, "/v1/projects/{id}", "getProject", "One project", .path("id", "The project"),

@@ -22,7 +22,7 @@ struct NewProject: InputValue, Hashable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct RouteInputTests {
+@Suite(.timeLimit(.minutes(5))) struct RouteInputTests {
     enum Order: String, Choice { case name, date }
 
     static let routes = [

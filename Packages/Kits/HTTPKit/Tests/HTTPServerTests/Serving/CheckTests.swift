@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct CheckTests {
+@Suite(.timeLimit(.minutes(5))) struct CheckTests {
     static let routes = [
         Route(.get, "/hello", "hello", "Says hello") { request in
             HTTPAnswer.text("hello \(request.principal?.name ?? "you")")

@@ -2,7 +2,7 @@ import HTTPCore
 import HTTPServer
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionTests {
     static let routes = [
         Route(.get, "/hello", "hello", "Says hello") { _ in HTTPAnswer.text("hello") },
         Route(.get, "/number/{n}", "number", "Gives it back", .path("n", "The number", as: Int.self)) { _, n in

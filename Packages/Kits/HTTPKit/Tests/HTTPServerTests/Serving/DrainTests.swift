@@ -3,7 +3,7 @@ import HTTPServer
 import LoopKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DrainTests {
+@Suite(.timeLimit(.minutes(5))) struct DrainTests {
     private struct Running {
         let server: TestServer
         let task: Task<Void, any Error>
@@ -75,7 +75,7 @@ import Testing
         running.task.cancel()
         await signals.wait(for: "cancelled")
         try await running.task.value
-        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(ContinuousClock.now - start < .seconds(20))
         #expect(try await busy.receive() == nil)
         running.server.loop.stop()
     }

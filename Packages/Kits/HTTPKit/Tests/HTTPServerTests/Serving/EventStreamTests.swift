@@ -2,7 +2,7 @@ import HTTPCore
 import HTTPServer
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct EventStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct EventStreamTests {
     @Test("events arrive at once, with the head that proxies need")
     func events() async throws {
         let signals = Signals()

@@ -5,7 +5,7 @@ import HTTPServer
 import HTTPTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FileTests {
+@Suite(.timeLimit(.minutes(5))) struct FileTests {
     private func withFiles(_ body: (TestServer, [UInt8]) async throws -> Void) async throws {
         try await TemporaryDirectory.run { folder in
             var generator = SeededBytes(seed: 7)

@@ -2,7 +2,7 @@ import HTTPCore
 import HTTPServer
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LimitTests {
+@Suite(.timeLimit(.minutes(5))) struct LimitTests {
     static let routes = [
         Route(.get, "/hello", "hello", "Says hello") { _ in HTTPAnswer.text("hello") },
         Route(.post, "/echo", "echo", "Gives it back", .upload("Bytes")) { _, body in

@@ -6,7 +6,7 @@ import HTTPServer
 import HTTPTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ListenerTests {
+@Suite(.timeLimit(.minutes(5))) struct ListenerTests {
     static let routes = [
         Route(.get, "/hello", "hello", "Says hello") { request in
             HTTPAnswer.text("hello over \(request.isSecure ? "TLS" : "plain") from \(request.peer)")

@@ -5,7 +5,7 @@ import JSON
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TracingTests {
+@Suite(.timeLimit(.minutes(5))) struct TracingTests {
     private final class Recorder: SpanSink {
         private let state = Mutex([Span]())
         private let recorded = Signals()

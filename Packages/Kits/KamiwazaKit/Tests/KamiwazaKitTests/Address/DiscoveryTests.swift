@@ -7,7 +7,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("A platform is found where it answers about its health with JSON", .timeLimit(.minutes(1)))
+@Suite("A platform is found where it answers about its health with JSON", .timeLimit(.minutes(5)))
 struct DiscoveryTests {
     @Test(
         "the API is found with and without its path",

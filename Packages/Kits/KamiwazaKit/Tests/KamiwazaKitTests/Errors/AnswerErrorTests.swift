@@ -7,7 +7,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("What a server refuses is told in plain words", .timeLimit(.minutes(1)))
+@Suite("What a server refuses is told in plain words", .timeLimit(.minutes(5)))
 struct AnswerErrorTests {
     struct Case: Sendable {
         var status: Int

@@ -6,7 +6,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("Damaged answers end in a value or in a sentence", .timeLimit(.minutes(2)))
+@Suite("Damaged answers end in a value or in a sentence", .timeLimit(.minutes(5)))
 struct DamagedAnswerTests {
     private static let tokens =
         #"{"access_token":"abc.def","token_type":"bearer","expires_in":300,"refresh_token":"r"}"#

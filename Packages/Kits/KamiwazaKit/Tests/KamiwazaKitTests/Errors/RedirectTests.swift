@@ -5,7 +5,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("Redirects do not lead credentials astray", .timeLimit(.minutes(1)))
+@Suite("Redirects do not lead credentials astray", .timeLimit(.minutes(5)))
 struct RedirectTests {
     @Test(
         "a call that is sent to another server fails, and the other server sees nothing",

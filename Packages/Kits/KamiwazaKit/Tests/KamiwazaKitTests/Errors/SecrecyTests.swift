@@ -6,7 +6,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("Passwords and tokens are in no error, no trace and no description", .timeLimit(.minutes(1)))
+@Suite("Passwords and tokens are in no error, no trace and no description", .timeLimit(.minutes(5)))
 struct SecrecyTests {
     /// What an unkind server makes of a secret that it was sent.
     static func echoes(_ secret: String) -> [Fault] {

@@ -7,7 +7,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("The platform for tests: signing in by browser", .timeLimit(.minutes(1)))
+@Suite("The platform for tests: signing in by browser", .timeLimit(.minutes(5)))
 struct BrowserFlowTests {
     /// Goes where a browser would go, until it leaves the platform or sees a page.
     private func browse(_ start: HTTPURL, _ client: HTTPClient, at origin: String) async throws -> (String, [String]) {

@@ -6,7 +6,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("The platform for tests: what it keeps and how it fails", .timeLimit(.minutes(1)))
+@Suite("The platform for tests: what it keeps and how it fails", .timeLimit(.minutes(5)))
 struct KamiwazaServerTests {
     @Test(
         "outside of the API every path is a page, and inside of it nothing is",

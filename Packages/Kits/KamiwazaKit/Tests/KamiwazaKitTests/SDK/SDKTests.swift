@@ -5,7 +5,7 @@ import Testing
 
 /// The vendor's own SDK, unmodified, is content with the platform that our tests speak to. So the picture that they have
 /// of a platform is not only ours.
-@Suite("The published kamiwaza-sdk against the platform for tests", .timeLimit(.minutes(2)))
+@Suite("The published kamiwaza-sdk against the platform for tests", .timeLimit(.minutes(5)))
 struct SDKTests {
     @Test("it signs in, refreshes, and makes, lists and revokes a personal access token")
     func wholeSession() async throws {

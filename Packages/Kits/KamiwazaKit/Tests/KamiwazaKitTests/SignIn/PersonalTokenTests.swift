@@ -4,7 +4,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("Personal access tokens", .timeLimit(.minutes(1)))
+@Suite("Personal access tokens", .timeLimit(.minutes(5)))
 struct PersonalTokenTests {
     @Test("one is made, listed, used, revoked, and then good for nothing", arguments: [false, true])
     func life(_ takesBodyOnly: Bool) async throws {

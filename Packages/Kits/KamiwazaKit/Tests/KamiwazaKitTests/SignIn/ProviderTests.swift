@@ -4,7 +4,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("Identity providers and the browser's way in", .timeLimit(.minutes(1)))
+@Suite("Identity providers and the browser's way in", .timeLimit(.minutes(5)))
 struct ProviderTests {
     @Test("only providers that are switched on are offered, by the name that people know")
     func enabledOnly() async throws {

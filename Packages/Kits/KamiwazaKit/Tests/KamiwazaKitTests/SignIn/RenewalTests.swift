@@ -5,7 +5,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("A signer's credential is renewed once after a 401", .timeLimit(.minutes(1)))
+@Suite("A signer's credential is renewed once after a 401", .timeLimit(.minutes(5)))
 struct RenewalTests {
     @Test("the request is repeated with the new one, a POST too")
     func renewed() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 extension OneTerminal {
     /// In a terminal that others wrote.
-    @Suite(.enabled(if: TmuxPane.isInstalled, "needs tmux"), .timeLimit(.minutes(2))) struct ComposerInTmuxTests {
+    @Suite(.enabled(if: TmuxPane.isInstalled, "needs tmux"), .timeLimit(.minutes(5))) struct ComposerInTmuxTests {
         @Test("a text of several lines is edited and drawn at 20 columns")
         func narrow() async throws {
             let pane = try TmuxPane(columns: 20, rows: 8)

@@ -5,7 +5,7 @@ import Testing
 
 extension OneTerminal {
     /// On a real terminal whose other side the test holds.
-    @Suite(.timeLimit(.minutes(1))) struct ComposerTests {
+    @Suite(.timeLimit(.minutes(5))) struct ComposerTests {
         private static let marks = "\u{1B}[?2004h"
         private static let noMarks = "\u{1B}[?2004l"
 

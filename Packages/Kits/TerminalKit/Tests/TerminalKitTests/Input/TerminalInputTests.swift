@@ -4,7 +4,7 @@ import Testing
 @testable import TerminalKit
 
 extension OneTerminal {
-    @Suite(.timeLimit(.minutes(1))) struct TerminalInputTests {
+    @Suite(.timeLimit(.minutes(5))) struct TerminalInputTests {
         @Test("a line is shown while it is typed, and edited")
         func line() async throws {
             let pty = try PseudoTerminal()

@@ -5,7 +5,7 @@ import Testing
 
 /// Each question is asked by a process of its own that ends in the middle of it; serialized, because waiting for such
 /// a process blocks a thread of the shared pool.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct TerminalRestoreTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct TerminalRestoreTests {
     /// Makes the terminal at `path` the controlling one of this process, so that `/dev/tty` is it.
     static func adopt(_ path: String) throws {
         guard setsid() > 0, unsafe open(path, O_RDWR) >= 0 else {

@@ -3,7 +3,7 @@ import Testing
 @testable import TerminalKit
 
 /// In a terminal that others wrote.
-@Suite(.enabled(if: TmuxPane.isInstalled, "needs tmux"), .timeLimit(.minutes(2))) struct LiveMarkdownInTmuxTests {
+@Suite(.enabled(if: TmuxPane.isInstalled, "needs tmux"), .timeLimit(.minutes(5))) struct LiveMarkdownInTmuxTests {
     private static let answer = """
         # Answer
 

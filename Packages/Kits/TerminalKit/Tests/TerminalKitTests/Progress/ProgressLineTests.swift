@@ -2,7 +2,7 @@ import Testing
 
 @testable import TerminalKit
 
-@Suite(.timeLimit(.minutes(1))) struct ProgressLineTests {
+@Suite(.timeLimit(.minutes(5))) struct ProgressLineTests {
     @Test("nothing but messages is written when the output is no terminal")
     func piped() async throws {
         let pipe = try Pipe()

@@ -1,0 +1,73 @@
+import Glibc
+import Testing
+
+@testable import TerminalKit
+
+extension OneTerminal {
+    @Suite(.timeLimit(.minutes(5))) struct TypingSilenceTests {
+        private func has(_ flag: Int32, _ pty: PseudoTerminal) -> Bool { pty.flags[0] & tcflag_t(flag) != 0 }
+
+        @Test("typing is not shown during a silence, and lines and Ctrl-C are as before")
+        func silence() async throws {
+            let pty = try PseudoTerminal()
+            let before = pty.flags
+            let silence = TypingSilence(path: pty.path)
+            silence.begin()
+            silence.begin()
+            #expect(!has(ECHO, pty) && has(ICANON, pty) && has(ISIG, pty))
+            pty.type("secret\n")
+            #expect(try await pty.output() == "")
+            silence.end()
+            #expect(pty.flags == before)
+            silence.end()
+            #expect(pty.flags == before)
+        }
+
+        @Test("a silence can begin again, and ends with whoever holds it")
+        func again() throws {
+            let pty = try PseudoTerminal()
+            let before = pty.flags
+            do {
+                let silence = TypingSilence(path: pty.path)
+                for _ in 0..<3 {
+                    silence.begin()
+                    #expect(!has(ECHO, pty))
+                    silence.end()
+                    #expect(has(ECHO, pty))
+                }
+                silence.begin()
+            }
+            #expect(pty.flags == before)
+        }
+
+        @Test("a silence that is not possible changes nothing and fails nobody")
+        func impossible() throws {
+            let (first, second) = (try PseudoTerminal(), try PseudoTerminal())
+            let before = second.flags
+            let (holding, late) = (TypingSilence(path: first.path), TypingSilence(path: second.path))
+            holding.begin()
+            late.begin()
+            #expect(second.flags == before)
+            TypingSilence(path: "/dev/null").begin()
+            TypingSilence(path: "/nonexistent").begin()
+            holding.end()
+            late.end()
+            late.begin()
+            #expect(!has(ECHO, second))
+            late.end()
+            #expect(second.flags == before)
+        }
+
+        @Test("the terminal is put back from a silence as from a question")
+        func restored() throws {
+            let pty = try PseudoTerminal()
+            let before = pty.flags
+            let silence = TypingSilence(path: pty.path)
+            silence.begin()
+            TerminalInput.restore()
+            #expect(pty.flags == before)
+            silence.end()
+            #expect(pty.flags == before)
+        }
+    }
+}

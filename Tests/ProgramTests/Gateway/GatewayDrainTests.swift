@@ -1,0 +1,62 @@
+import FileKit
+import HTTPClient
+import HTTPCore
+import JSON
+import ProcessKit
+import Testing
+
+@Suite("A gateway that is told to end", .timeLimit(.minutes(5)))
+struct GatewayDrainTests {
+    private func question(_ gateway: RunningGateway, _ words: String) throws -> HTTPRequest {
+        var request = HTTPRequest(
+            .post, try HTTPURL("\(gateway.address)/v1/chat/completions"),
+            headers: ["Authorization": "Bearer \(GatewayHome.token)", "Content-Type": "application/json"])
+        let body: JSON = [
+            "model": "martlet/martlet-offline", "stream": true,
+            "messages": [["role": "user", "content": .string(words)]],
+        ]
+        request.body = .bytes(Array(body.text().utf8))
+        request.retry = .none
+        return request
+    }
+
+    /// Words that take the offline model a while to say.
+    private static let long = "repeat: " + String(repeating: "word ", count: 40_000)
+
+    @Test("finishes what it is answering, and takes nothing new")
+    func finishes() async throws {
+        try await GatewayHome.with { home in
+            try await home.serve { gateway in
+                let client = HTTPClient()
+                let exchange = try await client.open(try question(gateway, Self.long)).requireSuccess()
+                var events = exchange.events().makeAsyncIterator()
+                _ = try #require(try await events.next())
+                gateway.child.send(.terminate)
+                var last = ""
+                while let event = try await events.next() { last = event.text }
+                #expect(last == "[DONE]")
+                #expect(try await gateway.child.exitStatus() == .exited(143))
+                await #expect(throws: HTTPError.self) { try await home.get("\(gateway.address)/health", [:]) }
+                await client.close()
+            }
+        }
+    }
+
+    @Test("does not wait for a client that reads no more")
+    func impatient() async throws {
+        try await GatewayHome.with("{gateway: {'drain-limit': '300ms'}}") { home in
+            try await home.serve { gateway in
+                let client = HTTPClient()
+                // More than all buffers between the two take.
+                let words = "repeat: " + String(repeating: "word ", count: 1_600_000)
+                let exchange = try await client.open(try question(gateway, words)).requireSuccess()
+                gateway.child.send(.terminate)
+                #expect(try await gateway.child.exitStatus() == .exited(143))
+                // It came to the end of its own accord, and not by losing its patience.
+                #expect(!Files.exists("\(home.path)/martlet/runtime/gateway.json"))
+                await #expect(throws: HTTPError.self) { for try await _ in exchange.events() {} }
+                await client.close()
+            }
+        }
+    }
+}

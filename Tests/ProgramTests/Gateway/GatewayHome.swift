@@ -1,0 +1,88 @@
+import FileKit
+import Glibc
+import HTTPClient
+import HTTPCore
+import JSON
+import ProcessKit
+import Testing
+
+/// A person's home in which a gateway can be run.
+struct GatewayHome: Sendable {
+    static let token = "test-token-0123456789"
+
+    let path: String
+    /// What every command finds in its environment.
+    var variables: [String: String]
+
+    static func with(
+        _ settings: String = "{}", isolation: isolated (any Actor)? = #isolation,
+        _ body: (GatewayHome) async throws -> Void
+    ) async throws {
+        try await withHome { path in
+            try write(settings, to: "\(path)/martlet/config/config.json")
+            try await body(
+                GatewayHome(
+                    path: path, variables: ["MARTLET_HOME": "\(path)/martlet", "MARTLET_GATEWAY_TOKEN": token]))
+        }
+    }
+
+    func martlet(_ words: String..., adding more: [String: String] = [:]) async throws -> Program.Run {
+        try await Program.martlet.run(words, home: path, adding: variables.merging(more) { $1 })
+    }
+
+    /// The command that runs a gateway, at any port for 0.
+    func serving(_ words: [String] = [], port: Int = 0) -> Command {
+        var command = Program.martlet.command(
+            ["gateway", "serve", "--port", "\(port)", "--format", "ndjson"] + words, home: path, adding: variables)
+        command.output = .pipe
+        command.errors = .pipe
+        return command
+    }
+
+    /// Runs a gateway for the length of the body.
+    func serve(
+        _ words: String..., port: Int = 0, isolation: isolated (any Actor)? = #isolation,
+        _ body: (RunningGateway) async throws -> Void
+    ) async throws {
+        try await Launcher().withChild(serving(words, port: port)) { child in
+            try await body(try await RunningGateway(child))
+        }
+    }
+
+    /// Requests with the token.
+    func get(_ url: String, _ headers: HTTPHeaders = ["Authorization": "Bearer \(token)"]) async throws -> HTTPResponse
+    {
+        let client = HTTPClient()
+        var request = HTTPRequest(.get, try HTTPURL(url), headers: headers)
+        request.retry = .none
+        let answer = Result<HTTPResponse, any Error>.success(try await client.send(request))
+        await client.close()
+        return try answer.get()
+    }
+}
+
+/// A gateway that listens.
+struct RunningGateway: Sendable {
+    let child: ChildProcess
+    /// Everything that it said of itself.
+    let state: JSON
+    /// Where it listens, first of all.
+    let address: String
+
+    /// Waits until it listens.
+    init(_ child: ChildProcess) async throws {
+        self.child = child
+        guard let line = try await child.output.nextLine() else {
+            var words = ""
+            while let more = try await child.errors.read() { words += String(decoding: more, as: UTF8.self) }
+            throw Conversation.Failure(message: "the gateway did not start: \(words)")
+        }
+        state = try JSON(parsing: line)
+        guard state["type"] == "listening", let first = state["addresses"]?.array?.first?.string else {
+            throw Conversation.Failure(message: "the gateway began with \(state.text())")
+        }
+        address = first
+    }
+
+    var port: Int { address.split(separator: ":").last.flatMap { Int($0) } ?? 0 }
+}

@@ -1,0 +1,179 @@
+import FileKit
+import Glibc
+import HTTPClient
+import HTTPCore
+import JSON
+import ProcessKit
+import Testing
+
+@Suite("A gateway", .timeLimit(.minutes(5)))
+struct GatewayServeTests {
+    @Test("says where it is, and is found by the other commands until it is ended")
+    func story() async throws {
+        try await GatewayHome.with { home in
+            #expect(try await home.martlet("gateway", "status").code == 4)
+            try await home.serve { gateway in
+                #expect(gateway.state["pid"] == .int(Int(gateway.child.processID)))
+                #expect(gateway.address.hasPrefix("http://127.0.0.1:"))
+                let status = try await home.martlet("gateway", "status", "--json")
+                #expect(status.code == 0, "\(status.errors)")
+                let health = try status.output.json()
+                #expect(health["state"] == "ok")
+                #expect(health["address"] == .string(gateway.address))
+                #expect(health["sessions"] == 0)
+                #expect(health["uptime"] != nil && health["latency"] != nil && health["version"] != nil)
+                let stopped = try await home.martlet("gateway", "stop", "--json")
+                #expect(stopped.code == 0, "\(stopped.errors)")
+                #expect(try stopped.output.json()["pid"] == gateway.state["pid"])
+                #expect(try await gateway.child.exitStatus().code == 143)
+                // The last line is the result.
+                let line = try await gateway.child.output.nextLine()
+                #expect(try JSON(parsing: try #require(line))["type"] == "result")
+            }
+            #expect(try await home.martlet("gateway", "status").output.contains("start it: martlet gateway serve"))
+            #expect(try await home.martlet("gateway", "stop").code == 4)
+        }
+    }
+
+    @Test("tells a person in one line where it is and how to get the token")
+    func line() async throws {
+        try await GatewayHome.with { home in
+            var command = Program.martlet.command(
+                ["gateway", "serve", "--port", "0"], home: home.path, adding: ["MARTLET_HOME": "\(home.path)/martlet"])
+            command.output = .pipe
+            try await Launcher().withChild(command) { child in
+                let line = String(decoding: try await child.output.nextLine() ?? [], as: UTF8.self)
+                #expect(line.contains("http://127.0.0.1:") && line.contains("'martlet gateway token' prints the token"))
+                let token = try await Program.martlet.run(
+                    ["gateway", "token"], home: home.path, adding: ["MARTLET_HOME": "\(home.path)/martlet"])
+                #expect(token.code == 0, "\(token.errors)")
+                let address = line.split(separator: " ").first { $0.hasPrefix("http://") }?.dropLast() ?? ""
+                let answer = try await home.get(
+                    "\(address)/v1/models", ["Authorization": "Bearer \(token.output.lines.first ?? "")"])
+                #expect(answer.status == .ok)
+            }
+        }
+    }
+
+    @Test("answers nobody without its token, but says that it is well")
+    func token() async throws {
+        try await GatewayHome.with { home in
+            try await home.serve { gateway in
+                let open = try await home.get("\(gateway.address)/health", [:])
+                #expect(open.status == .ok)
+                for headers: HTTPHeaders in [
+                    [:], ["Authorization": "Bearer wrong"], ["X-API-Key": "\(GatewayHome.token)x"],
+                    ["Authorization": "Basic \(GatewayHome.token)"], ["Authorization": "Bearer"],
+                ] {
+                    for path in ["/v1/models", "/v1/projects", "/metrics", "/v1/sessions/stats"] {
+                        let answer = try await home.get(gateway.address + path, headers)
+                        #expect(answer.status == .unauthorized, "\(path) with \(headers)")
+                        #expect(!answer.text.contains(GatewayHome.token))
+                    }
+                }
+                #expect(
+                    try await home.get("\(gateway.address)/v1/models?api_key=\(GatewayHome.token)", [:]).status
+                        == .unauthorized)
+                for headers: HTTPHeaders in [
+                    ["Authorization": "Bearer \(GatewayHome.token)"], ["X-API-Key": GatewayHome.token],
+                    ["Authorization": "bearer  \(GatewayHome.token)"],
+                ] {
+                    let answer = try await home.get("\(gateway.address)/v1/models", headers)
+                    #expect(answer.status == .ok, "\(headers)")
+                    #expect(answer.text.contains("martlet-offline"))
+                }
+            }
+        }
+    }
+
+    @Test("is used by no web page and under no name that it does not know")
+    func browsers() async throws {
+        let settings = "{gateway: {origins: ['https://app.example'], hosts: ['lab.local']}}"
+        try await GatewayHome.with(settings) { home in
+            try await home.serve { gateway in
+                let url = "\(gateway.address)/v1/models"
+                let key: HTTPHeaders = ["Authorization": "Bearer \(GatewayHome.token)"]
+                func status(_ name: String, _ value: String) async throws -> Int {
+                    var headers = key
+                    headers[name] = value
+                    return try await home.get(url, headers).status.code
+                }
+                #expect(try await status("Origin", "https://evil.example") == 403)
+                #expect(try await status("Origin", "null") == 403)
+                #expect(try await status("Host", "evil.example:\(gateway.port)") == 421)
+                #expect(try await status("Host", "lab.local") == 200)
+                #expect(try await status("Host", "localhost:1") == 200)
+                var headers = key
+                headers["Origin"] = "https://app.example"
+                let allowed = try await home.get(url, headers)
+                #expect(allowed.status == .ok)
+                #expect(allowed.headers["Access-Control-Allow-Origin"] == "https://app.example")
+                #expect(allowed.headers["Access-Control-Expose-Headers"]?.contains("X-Session-ID") == true)
+            }
+        }
+    }
+
+    @Test("is the only one of its data")
+    func second() async throws {
+        try await GatewayHome.with { home in
+            try await home.serve { gateway in
+                let second = try await home.martlet("gateway", "serve", "--port", "0", "--json")
+                #expect(second.code == 2)
+                #expect(second.errors.contains("gateway.running") && second.errors.contains(gateway.address))
+                #expect(try await home.get("\(gateway.address)/health", [:]).status == .ok)
+            }
+            // Another home is another matter.
+            try await GatewayHome.with { other in
+                try await home.serve { _ in
+                    try await other.serve { gateway in
+                        let health = try await other.get("\(gateway.address)/health", [:])
+                        #expect(health.status == .ok)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("that was killed is no hindrance to the next")
+    func killed() async throws {
+        try await GatewayHome.with { home in
+            try await home.serve { gateway in
+                gateway.child.send(.kill)
+                let end = try await gateway.child.exitStatus()
+                #expect(end == .signalled(SIGKILL))
+            }
+            let status = try await home.martlet("gateway", "status", "--json")
+            #expect(status.code == 4)
+            #expect(try status.output.json()["state"] == "down")
+            #expect(try await home.martlet("gateway", "stop").code == 4)
+            try await home.serve { gateway in
+                let status = try await home.martlet("gateway", "status")
+                #expect(status.code == 0, "\(status.errors)")
+                gateway.child.send(.interrupt)
+                #expect(try await gateway.child.exitStatus() == .exited(130))
+            }
+            #expect(!Files.exists("\(home.path)/martlet/runtime/gateway.json"))
+        }
+    }
+
+    @Test("that cannot listen says why and leaves nothing", arguments: ["port", "address", "tls"])
+    func refused(what: String) async throws {
+        try await GatewayHome.with { home in
+            try await home.serve { gateway in
+                try await GatewayHome.with("{gateway: {tls: '\(what == "tls" ? "given" : "none")'}}") { other in
+                    let words: [String] =
+                        switch what {
+                        case "port": ["--port", "\(gateway.port)"]
+                        case "address": ["--port", "0", "--address", "localhost"]
+                        default: ["--port", "0"]
+                        }
+                    let run = try await Program.martlet.run(
+                        ["gateway", "serve"] + words, home: other.path, adding: other.variables)
+                    #expect(run.code == 2, "\(run.errors)")
+                    #expect(run.errors.contains(what == "tls" ? "gateway.certificate" : "cannot listen at"))
+                    #expect(!Files.exists("\(other.path)/martlet/runtime/gateway.json"))
+                }
+            }
+        }
+    }
+}
