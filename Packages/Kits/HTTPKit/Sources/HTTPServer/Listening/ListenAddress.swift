@@ -5,6 +5,8 @@ public struct ListenAddress: Sendable {
     enum Place: Sendable {
         case ip(String, port: UInt16)
         case path(String)
+        /// A socket that listens already.
+        case inherited(Int32, SocketAddress)
     }
 
     let place: Place
@@ -15,6 +17,16 @@ public struct ListenAddress: Sendable {
         switch place {
         case .ip(let host, let port): SocketAddress(ip: host, port: port)?.isLoopback ?? true
         case .path: true
+        case .inherited(_, let address): address.isLoopback
+        }
+    }
+
+    /// Whether it is a socket of this machine without a name in a network.
+    public var isUnixSocket: Bool {
+        switch place {
+        case .ip: false
+        case .path: true
+        case .inherited(_, let address): address.host == nil
         }
     }
 
@@ -51,6 +63,7 @@ extension ListenAddress: CustomStringConvertible {
         switch place {
         case .ip(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         case .path(let path): path
+        case .inherited(let descriptor, let address): address.path ?? address.host ?? "the descriptor \(descriptor)"
         }
     }
 }

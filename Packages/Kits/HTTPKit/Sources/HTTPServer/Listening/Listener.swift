@@ -35,6 +35,15 @@ struct Listener: Sendable {
             // No browser reaches it, so that any name is right.
             facts = ListenerFacts(
                 address: BoundAddress(host: path, port: nil, isSecure: tls != nil), hosts: nil, tls: tls)
+        case .inherited(let socket, let own):
+            Self.tune(socket, own)
+            descriptor = try LoopDescriptor(owning: socket, loop: loop)
+            // A file that belongs to it is the affair of who made it.
+            file = nil
+            let host = own.host
+            facts = ListenerFacts(
+                address: BoundAddress(host: host ?? own.path ?? "", port: own.port, isSecure: tls != nil),
+                hosts: host.map { HostCheck(address: $0, allowed: allowed) }, tls: tls)
         }
     }
 
@@ -43,16 +52,10 @@ struct Listener: Sendable {
         let descriptor = socket(address.family, kind, 0)
         guard descriptor >= 0 else { throw .listen(name, errno) }
         func set(_ level: Int32, _ option: Int32, _ value: Int32) {
-            var value = value
-            unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+            Self.set(descriptor, level, option, value)
         }
         set(SOL_SOCKET, SO_REUSEADDR, 1)
-        if address.family != AF_UNIX {
-            // Connections inherit both: small answers go out at once, and the system takes no more of a stream than a
-            // slow client should be able to make it hold.
-            set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
-            set(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, 64 << 10)
-        }
+        tune(descriptor, address)
         if address.family == AF_INET6 { set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
         let bound = unsafe address.withPointer { unsafe bind(descriptor, $0, $1) }
         guard bound == 0, Glibc.listen(descriptor, 4096) == 0 else {
@@ -61,6 +64,19 @@ struct Listener: Sendable {
             throw .listen(name, number)
         }
         return descriptor
+    }
+
+    /// Connections inherit both: small answers go out at once, and the system takes no more of a stream than a slow
+    /// client should be able to make it hold.
+    private static func tune(_ descriptor: Int32, _ address: SocketAddress) {
+        guard address.family != AF_UNIX else { return }
+        set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, 64 << 10)
+    }
+
+    private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// Takes no more clients.

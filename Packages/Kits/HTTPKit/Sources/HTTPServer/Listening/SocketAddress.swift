@@ -2,7 +2,7 @@ import Glibc
 
 /// An address of a socket in the system's form.
 @safe
-struct SocketAddress {
+struct SocketAddress: Sendable {
     private var storage = sockaddr_storage()
     private var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
 
@@ -97,6 +97,14 @@ struct SocketAddress {
         case AF_INET6: Int(UInt16(bigEndian: as6.sin6_port))
         default: nil
         }
+    }
+
+    /// The path of a socket in the file system; nil for others, and for one without a name.
+    var path: String? {
+        guard family == AF_UNIX else { return nil }
+        let value = unsafe withUnsafeBytes(of: storage) { unsafe $0.loadUnaligned(as: sockaddr_un.self) }
+        let bytes = unsafe withUnsafeBytes(of: value.sun_path) { unsafe Array($0.prefix { $0 != 0 }) }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
     /// Whether only this machine can reach it.

@@ -144,17 +144,21 @@ extension RouteInput where Value: InputValue {
         var declaration = RouteInputDeclaration(
             place: .body, name: "body", summary: summary, schema: Value.schema, standard: nil,
             isRequired: absent == nil)
-        declaration.isLenient = unknown == .ignored
+        declaration.isLenient = unknown != .refused
         return RouteInput(declaration: declaration) { (raw) throws(ValueErrors) in
-            guard var body = raw.body else {
+            guard let body = raw.body else {
                 guard let absent else { throw ValueErrors(all: [ValueError("needs a body of JSON")]) }
                 return absent
             }
             let schema = Value.schema
-            if unknown == .ignored { body = schema.withoutUnknown(body) }
-            let problems = schema.problems(in: body)
+            let known = unknown == .refused ? body : schema.withoutUnknown(body)
+            let problems = schema.problems(in: known)
             guard problems.isEmpty else { throw ValueErrors(all: problems) }
-            do throws(ValueError) { return try Value(json: body) } catch { throw ValueErrors(all: [error]) }
+            do throws(ValueError) {
+                return try Value(json: unknown == .kept ? body : known)
+            } catch {
+                throw ValueErrors(all: [error])
+            }
         }
     }
 }
@@ -162,6 +166,8 @@ extension RouteInput where Value: InputValue {
 /// What becomes of members of a body that its type does not know.
 public enum UnknownMembers: Sendable {
     case refused, ignored
+    /// They are let pass, and the type is given them too.
+    case kept
 }
 
 extension RouteInput where Value: InputValue & OutputValue {

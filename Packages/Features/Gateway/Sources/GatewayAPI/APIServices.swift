@@ -1,0 +1,49 @@
+public import Capabilities
+public import GatewayStore
+public import GatewayTurns
+import HTTPServer
+
+/// What the routes of a gateway work with.
+public struct APIServices: Sendable {
+    public let store: GatewayStore
+    public let turns: Turns
+    public let folders: ProjectFolders
+    /// Of the program, as `/health` tells it.
+    public let version: String
+    public let metrics: GatewayMetrics
+    /// Whether a turn goes on when its client vanishes; nil for what the settings of the turns say.
+    public var keepsRunning: Bool?
+    /// How long the head of a stream waits for the model, so that a refusal still gets a status of its own.
+    public var patience: Duration = .seconds(10)
+    let now: @Sendable () -> Timestamp
+    let started: Timestamp
+
+    public init(
+        store: GatewayStore, turns: Turns, folders: ProjectFolders, version: String,
+        metrics: GatewayMetrics = GatewayMetrics(), now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.store = store
+        self.turns = turns
+        self.folders = folders
+        self.version = version
+        self.metrics = metrics
+        self.now = now
+        started = now()
+    }
+
+    var uptime: Duration { now() - started }
+    /// The present in seconds since 1970, as OpenAI's objects have it.
+    var seconds: Int { Int(now().microseconds / 1_000_000) }
+}
+
+extension APIServices {
+    func project(_ id: String) async throws -> Project {
+        guard let project = try await store.project(id) else { throw RequestProblem.noProject(id) }
+        return project
+    }
+
+    func session(_ id: String) async throws -> Session {
+        guard let session = try await store.session(id) else { throw RequestProblem.noSession(id) }
+        return session
+    }
+}

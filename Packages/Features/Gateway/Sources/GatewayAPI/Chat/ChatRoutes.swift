@@ -1,0 +1,90 @@
+import AnthropicDialect
+import Capabilities
+import GatewayTurns
+import HTTPCore
+import HTTPServer
+import JSON
+import ModelKit
+import OpenAIDialect
+import ResponsesDialect
+
+/// Asking models: completions and agent turns, in three dialects.
+struct ChatRoutes {
+    let services: APIServices
+
+    var wish: RouteInput<DialectWish?> {
+        .header("X-Martlet-Dialect", "rich for an agent turn with its frames, plain for OpenAI's only")
+    }
+
+    var all: [Route] { answering + controls }
+
+    // MARK: - Answers
+
+    private var answering: [Route] {
+        [
+            Route(
+                .post, "/v1/chat/completions", "createCompletion", "An answer, in OpenAI's dialect or in gateways'",
+                wish,
+                .body(CompletionBody.self, "What is asked", unknown: .kept)
+            ) { _, wish, body in try await complete(body, wish) }
+            .answering(.ok, CompletionReply.self, "The answer").details(Self.details)
+            .example(request: Self.example([:])),
+            Route(
+                .post, "/v1/responses", "createResponse", "An answer, in the dialect of OpenAI's responses", wish,
+                .body(ResponsesBody.self, "What is asked", unknown: .kept)
+            ) { _, wish, body in try await respond(body, wish) }
+            .answering(.ok, ResponsesReply.self, "The answer")
+            .example(request: ["model": .string(Self.model), "input": "What can you do?"]),
+            Route(
+                .post, "/v1/messages", "createMessage", "An answer, in Anthropic's dialect", wish,
+                .body(MessagesBody.self, "What is asked", unknown: .kept)
+            ) { _, wish, body in try await message(body, wish) }
+            .answering(.ok, MessagesReply.self, "The answer").example(request: Self.example(["max_tokens": 1024])),
+        ].map { route in
+            route.answering(.ok, type: "text/event-stream", "The answer as it comes into being")
+                .refusing(.notFound, .conflict, .tooManyRequests, .badGateway, .gatewayTimeout).tagged("chat")
+        }
+    }
+
+    /// The model that every gateway has.
+    private static let model = "martlet/martlet-offline"
+
+    private static func example(_ more: JSONObject) -> JSON {
+        var body: JSONObject = [
+            "model": .string(model), "messages": [["role": "user", "content": "What can you do?"]],
+        ]
+        for (key, value) in more { body[key] = value }
+        return .object(body)
+    }
+
+    private static let details = """
+        With `project_id`, `session_id` or `mcp` and without `tools` it is an agent turn: tools run here, the session \
+        remembers, and a stream has frames of its own besides OpenAI's chunks, known by `object`: session, tool_use, \
+        tool_output, tool_result, approval_request, notice, usage. Everything else is a completion: the model is asked \
+        once, and its calls are the client's to answer.
+        """
+
+    private func complete(_ body: CompletionBody, _ wish: DialectWish?) async throws -> HTTPAnswer {
+        let request = try understood { () throws(DialectError) in try OpenAIRequest(parsing: body.json.bytes) }
+        let asked = try Asked(request.chat, wish: wish, hasFrames: true, services)
+        let form = OpenAIForm(asked, includesUsage: request.wantsUsage, services)
+        return try await Answering(services: services, asked: asked, form: form).answer()
+    }
+
+    private func respond(_ body: ResponsesBody, _ wish: DialectWish?) async throws -> HTTPAnswer {
+        let request = try understood { () throws(DialectError) in try ResponsesRequest(parsing: body.json.bytes) }
+        let asked = try Asked(request.chat, wish: wish, hasFrames: false, services)
+        let form = ResponsesForm(asked, services)
+        return try await Answering(services: services, asked: asked, form: form).answer()
+    }
+
+    private func message(_ body: MessagesBody, _ wish: DialectWish?) async throws -> HTTPAnswer {
+        let request = try understood { () throws(DialectError) in try AnthropicRequest(parsing: body.json.bytes) }
+        let asked = try Asked(request.chat, wish: wish, hasFrames: false, services)
+        return try await Answering(services: services, asked: asked, form: AnthropicForm(asked)).answer()
+    }
+
+    func understood<T>(_ read: () throws(DialectError) -> T) throws(RequestProblem) -> T {
+        do throws(DialectError) { return try read() } catch { throw RequestProblem(error) }
+    }
+}

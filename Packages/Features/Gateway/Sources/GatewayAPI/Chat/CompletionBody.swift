@@ -1,0 +1,54 @@
+import Capabilities
+import JSON
+
+/// The body of a chat completion: OpenAI's members and the gateway's own. Their shape is checked here; what they mean is
+/// OpenAIDialect's business, and what it has no word for goes to the provider as it is, listed here or not.
+struct CompletionBody: InputValue {
+    let json: JSON
+
+    init(json: JSON) {
+        self.json = json
+    }
+
+    static let schema = Schema.record(
+        [
+            Schema.Property(
+                "model", "PROVIDER/MODEL, or a model's name; the usual one when absent", .optional(.string)),
+            Schema.Property("messages", "The conversation, the oldest first", .array(message)),
+            Schema.Property("stream", "Whether the answer is wanted as it comes into being", .optional(.boolean)),
+            Schema.Property("stream_options", "include_usage asks for what a stream took", .optional(.any)),
+            Schema.Property("tools", "Functions that the client runs itself", .optional(.array(.any))),
+            Schema.Property("response_format", "What the answer has to look like", .optional(.any)),
+            Schema.Property("max_tokens", "How many tokens the answer may have", .optional(.integer(nil))),
+            Schema.Property("max_completion_tokens", "The newer name of max_tokens", .optional(.integer(nil))),
+            Schema.Property("temperature", "How freely words are chosen", .optional(.number(nil))),
+            Schema.Property("top_p", "Of how likely words it is chosen", .optional(.number(nil))),
+            Schema.Property("stop", "Words that end the answer", .optional(.any)),
+            Schema.Property("seed", "For answers that can be repeated", .optional(.integer(nil))),
+            Schema.Property("n", "Only 1 is possible", .optional(.integer(nil))),
+            Schema.Property("reasoning_effort", "How much to think", .optional(.string)),
+            Schema.Property("tool_choice", "Which function is to be used; for the provider", .optional(.any)),
+            Schema.Property("parallel_tool_calls", "Whether several may be; for the provider", .optional(.boolean)),
+        ] + GatewayMembers.properties)
+
+    private static let message = Schema.record([
+        Schema.Property("role", "Who wrote it", .choice(["system", "developer", "user", "assistant", "tool"])),
+        Schema.Property("content", "A text or a list of parts", .optional(.any)),
+        Schema.Property("name", "Who exactly", .optional(.string)),
+        Schema.Property("tool_calls", "Calls that the model asked for", .optional(.any)),
+        Schema.Property("tool_call_id", "Which call a tool's message answers", .optional(.string)),
+        Schema.Property("refusal", "Why the model did not answer", .optional(.string)),
+        Schema.Property("reasoning_content", "What the model thought", .optional(.string)),
+        Schema.Property("reasoning", "What the model thought, under another name", .optional(.any)),
+    ])
+}
+
+/// The gateway's own members, which every kind of request may have.
+enum GatewayMembers {
+    static let properties = [
+        Schema.Property("project_id", "Makes it an agent turn in this project's folder", .optional(.string)),
+        Schema.Property("session_id", "Makes it an agent turn of this session, which remembers", .optional(.string)),
+        Schema.Property("system_prompt", "What the model is told before anything else", .optional(.string)),
+        Schema.Property("mcp", "Makes it an agent turn with these tools", .optional(ToolsBody.schema)),
+    ]
+}

@@ -1,0 +1,37 @@
+import Capabilities
+import HTTPCore
+public import HTTPServer
+
+/// Everything that a gateway answers, with `/openapi.json`, which is made from the same declarations.
+///
+/// ```swift
+/// var configuration = ServerConfiguration()
+/// configuration.adopt(services)                       // the shape of errors, statuses, metrics
+/// try await HTTPServer(Routes(gatewayRoutes(services)), configuration).run()
+/// ```
+public func gatewayRoutes(_ services: APIServices) throws -> [Route] {
+    let groups: [[Route]] = [
+        HealthRoutes(services: services).all, ModelRoutes(services: services).all,
+        ProjectRoutes(services: services).all, SessionRoutes(services: services).all,
+        ToolRoutes(services: services).all, ChatRoutes(services: services).all,
+        ApprovalRoutes(services: services).all, AccountingRoutes(services: services).all,
+        FileRoutes(services: services).all, MetricsRoute(services: services).all,
+    ]
+    // Foreign web pages, foreign names and too many requests are refused everywhere.
+    let routes = groups.joined().map { $0.refusing(.forbidden, HTTPStatus(421), .serviceUnavailable) }
+    return routes + [try documentRoute(routes, version: services.version)]
+}
+
+private func documentRoute(_ routes: [Route], version: String) throws -> Route {
+    let description = APIDescription(
+        title: "Martlet gateway", version: version,
+        details: """
+            An agent server that clients of OpenAI's and Anthropic's APIs can use unchanged. A request with `project_id`, \
+            `session_id` or `mcp` is an agent turn: tools run here, in the project's folder, and the session remembers.
+            """,
+        security: [.bearer, .key(header: "x-api-key")])
+    let document = try Routes(routes).openAPI(description, problem: ErrorBody.schema)
+    return Route(.get, "/openapi.json", "openAPI", "What this server answers, as an OpenAPI document") { _ in
+        HTTPAnswer.json(document)
+    }.open().hidden()
+}

@@ -1,0 +1,65 @@
+import Capabilities
+import JSON
+
+/// A model in a list, under the names of OpenAI's API and of Anthropic's.
+struct WireModel: Record {
+    let model: ModelDescription
+    /// Nobody tells when a model came into being, and clients demand a time: when the gateway began.
+    let since: Timestamp
+
+    /// What it is asked for by.
+    var id: String { "\(model.provider)/\(model.id)" }
+
+    static let fields: [Field<WireModel>] = [
+        Field("id", "What it is asked for by", .name) { $0.id },
+        Field("object", "Always model") { _ in "model" },
+        Field("type", "Always model") { _ in "model" },
+        Field("created", "Since when it is known here, in seconds since 1970") {
+            Int($0.since.microseconds / 1_000_000)
+        },
+        Field("created_at", "The same as a time") { $0.since },
+        Field("owned_by", "Who has it") { $0.model.provider },
+        Field("display_name", "What people call it") { $0.model.name ?? $0.model.id },
+        Field("context_length", "How many tokens fit in, with the answer") { $0.model.contextTokens },
+    ]
+}
+
+/// A list of models as both APIs have it.
+struct WireModels: Record {
+    let models: [WireModel]
+
+    static let fields: [Field<WireModels>] = [
+        Field("object", "Always list") { _ in "list" },
+        Field("data", "All models, the best choice first") { $0.models },
+        Field("has_more", "Always false: the list is whole") { _ in false },
+        Field("first_id", "The first of them") { $0.models.first?.id },
+        Field("last_id", "The last of them") { $0.models.last?.id },
+    ]
+}
+
+/// What a model can do and costs. What is not known is left out.
+struct WireCapabilities: Record {
+    let model: ModelDescription
+
+    static let fields: [Field<WireCapabilities>] = [
+        Field("id", "What it is asked for by", .name) { "\($0.model.provider)/\($0.model.id)" },
+        Field("name", "What people call it") { $0.model.name ?? $0.model.id },
+        Field("provider", "Who has it") { $0.model.provider },
+        Field("context_window", "How many tokens fit in, with the answer") { $0.model.contextTokens },
+        Field("max_output_tokens", "How many tokens an answer can have") { $0.model.outputTokens },
+        Field("input_cost_per_million", "US dollars for a million tokens that it reads") {
+            $0.model.price?.input?.perMillion
+        },
+        Field("output_cost_per_million", "US dollars for a million tokens that it writes") {
+            $0.model.price?.output?.perMillion
+        },
+        Field("supports_streaming", "Always: answers can come as they come into being") { _ in true },
+        Field("supports_tools", "Whether it can call tools") { $0.can(.tools) },
+        Field("supports_images", "Whether it can look at images") { $0.can(.images) },
+        Field("supports_files", "Whether it can read documents") { $0.can(.files) },
+        Field("supports_reasoning", "Whether it thinks before it answers") { $0.can(.reasoning) },
+        Field("supports_schema", "Whether it keeps to a schema") { $0.can(.schema) },
+    ]
+
+    private func can(_ ability: ModelAbility) -> Bool? { model.abilities.map { $0.contains(ability) } }
+}

@@ -1,0 +1,72 @@
+import Capabilities
+import GatewayTurns
+import HTTPClient
+import HTTPCore
+import JSON
+import Testing
+
+@Suite("Approvals", .timeLimit(.minutes(5))) struct ApprovalTests {
+    /// A tool that changes something, so that it has to be asked for.
+    private static let write = "fs.write {\"path\":\"new.txt\",\"content\":\"hello\"}"
+
+    @Test(
+        "a call that has to be asked for is asked for in the stream, and done once it is allowed",
+        arguments: [true, false])
+    func answered(allows: Bool) async throws {
+        try await withGateway { gateway in
+            let project = try await gateway.makeProject()
+            let body = asking(Self.write, "test/caller", ["project_id": .string(project), "stream": true])
+            let stream = try await gateway.open("/v1/chat/completions", body)
+            let session = try #require(stream.headers["X-Session-ID"])
+            var result: JSON?
+            for try await event in stream.events() where event.text != "[DONE]" {
+                let frame = try JSON(parsing: event.text)
+                if frame["object"] == "tool_result" { result = frame }
+                guard frame["object"] == "approval_request" else { continue }
+                #expect(frame["session_id"]?.string == session && frame["tool_id"] == "call-1")
+                #expect(frame["name"] == "fs.write" && frame["effect"] == "writes")
+                #expect(frame["input"]?["path"] == "new.txt")
+                #expect((1...60_000).contains(try #require(frame["expires_in_ms"]?.int)))
+                let id = try #require(frame["id"]?.string)
+                let path = "/v1/sessions/\(session)/approvals"
+                #expect(try await gateway.json(.get, path)["data"]?[0]?["id"]?.string == id)
+                let answer: JSON = ["allow": .bool(allows), "scope": "session", "reason": "not today"]
+                #expect(
+                    try await gateway.json(.post, "\(path)/\(id)", answer)["status"] == (allows ? "allowed" : "denied"))
+                let again = try await gateway.json(.post, "\(path)/\(id)", answer, status: 404)
+                #expect(again.errorCode == "approval_not_found")
+            }
+            #expect(result?["is_error"] == .bool(!allows))
+            let files = try await gateway.json(.get, "/v1/projects/\(project)/files")["data"]?.array
+            #expect(files?.map { $0["path"]?.string } == (allows ? ["new.txt"] : []))
+            let audit = try await gateway.json(.get, "/v1/sessions/\(session)/audit")
+            #expect(audit["data"]?.array?.isEmpty == false)
+        }
+    }
+
+    @Test("a client that cannot see the question is not waited for: the call is denied")
+    func nobody() async throws {
+        try await withGateway { gateway in
+            let project = try await gateway.makeProject()
+            let body = asking(Self.write, "test/caller", ["project_id": .string(project)])
+            let reply = try await gateway.json(.post, "/v1/chat/completions", body)
+            #expect(reply["timeline"]?[1]?["is_error"] == true)
+        }
+    }
+
+    @Test("an answer needs a session, something that waits, and a yes or a no")
+    func refused() async throws {
+        try await withGateway { gateway in
+            let yes: JSON = ["allow": true]
+            let none = try await gateway.json(.post, "/v1/sessions/none/approvals/x", yes, status: 404)
+            #expect(none.errorCode == "session_not_found")
+            let session = try await gateway.json(.post, "/v1/sessions", [:])["id"]?.string ?? ""
+            let path = "/v1/sessions/\(session)/approvals"
+            _ = try await gateway.json(.post, "\(path)/x", yes, status: 404)
+            for body in [["allow": "yes"], [:], ["allow": true, "scope": "forever"]] as [JSON] {
+                _ = try await gateway.json(.post, "\(path)/x", body, status: 422)
+            }
+            #expect(try await gateway.json(.get, path)["data"] == [])
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import FileKit
+import JSON
+import ProcessKit
+import Testing
+
+@Suite("curl", .timeLimit(.minutes(5))) struct CurlTests {
+    private func curl(_ arguments: String...) async throws -> String {
+        let command = Command(
+            "curl", ["-sS", "--max-time", "30"] + arguments, environment: .inheriting(Environment.snapshot()))
+        let result = try await Launcher().run(command, timeout: .seconds(40))
+        try #require(result.status == .exited(0), "\(String(decoding: result.errors, as: UTF8.self))")
+        return String(decoding: result.output, as: UTF8.self)
+    }
+
+    @Test("curl streams a completion, with a key in either header")
+    func streams() async throws {
+        try await withGateway { gateway in
+            for header in ["Authorization: Bearer \(TestGateway.token)", "x-api-key: \(TestGateway.token)"] {
+                let text = try await curl(
+                    "-N", "-H", header, "-H", "Content-Type: application/json", "-d",
+                    asking("hello", "test/echo", ["stream": true]).text(), "\(gateway.url)/v1/chat/completions")
+                #expect(text.contains("\"content\":\"You said: hello\"") && text.hasSuffix("data: [DONE]\n\n"))
+            }
+        }
+    }
+
+    @Test("a head alone tells that there is a file, and an unknown place says where it is not")
+    func heads() async throws {
+        try await withGateway { gateway in
+            let head = try await curl("-I", "\(gateway.url)/health")
+            #expect(head.hasPrefix("HTTP/1.1 200 OK"))
+            let lost = try await curl("-H", "Authorization: Bearer \(TestGateway.token)", "\(gateway.url)/v2/models")
+            #expect(try JSON(parsing: lost).errorCode == "not_found")
+        }
+    }
+}

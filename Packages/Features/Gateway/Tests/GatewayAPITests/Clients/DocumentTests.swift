@@ -1,0 +1,143 @@
+import GatewayAPI
+import HTTPClient
+import HTTPCore
+import HTTPServer
+import HTTPTesting
+import JSON
+import Testing
+
+@Suite("The OpenAPI document", .timeLimit(.minutes(10))) struct DocumentTests {
+    @Test("the document is valid, and has every route that is not hidden")
+    func valid() async throws {
+        try await withGateway { gateway in
+            let text = try await gateway.send(.get, "/openapi.json").text
+            let program = """
+                import json, sys
+                from openapi_spec_validator import validate
+                document = json.load(sys.stdin)
+                validate(document)
+                for path, item in document["paths"].items():
+                    for method in item: print(method.upper(), path)
+                """
+            let output = try await PythonPeer.output(source: program, input: Array(text.utf8))
+            let documented = Set(output.split(separator: "\n").map(String.init))
+            #expect(documented == Set(try Self.documented(gateway)))
+            for name in [
+                "GET /health", "GET /v1/models", "GET /v1/models/{id}", "GET /v1/models/capabilities",
+                "GET /v1/projects", "POST /v1/projects", "GET /v1/projects/{id}", "DELETE /v1/projects/{id}",
+                "GET /v1/sessions", "POST /v1/sessions", "GET /v1/sessions/{id}", "DELETE /v1/sessions/{id}",
+                "GET /v1/sessions/stats", "POST /v1/chat/completions",
+                "GET /v1/chat/completions/{session}/status", "DELETE /v1/chat/completions/{session}",
+                "POST /v1/chat/completions/debug", "GET /v1/mcp/servers", "GET /v1/mcp/servers/{id}/tools",
+                "POST /v1/sessions/{id}/tools",
+            ] {
+                #expect(documented.contains(name), "\(name)")
+            }
+        }
+    }
+
+    private static func documented(_ gateway: TestGateway) throws -> [String] {
+        try gatewayRoutes(gateway.services).filter { !$0.isHidden }.map { route in
+            "\(route.method) \(route.template.replacing("...}", with: "}"))"
+        }
+    }
+
+    @Test("schemathesis finds no error of the server and no answer that is not documented")
+    func schemathesis() async throws {
+        let program = """
+            import os, subprocess, sys
+            checks = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
+            run = subprocess.run([
+                os.path.join(os.path.dirname(sys.executable), "schemathesis"), "run", sys.argv[1] + "/openapi.json",
+                "-H", "Authorization: Bearer " + sys.argv[2], "--checks", checks, "--phases", "examples,coverage,fuzzing",
+                "--max-examples", sys.argv[3], "--seed", sys.argv[4], "--no-color", "--request-timeout", "20",
+                "--generation-database", "none", "--suppress-health-check", "all"], capture_output=True, text=True,
+                cwd=sys.argv[5], stdin=subprocess.DEVNULL)
+            print(run.returncode)
+            print(run.stdout[-6000:], run.stderr[-2000:])
+            """
+        let seed = UInt32.random(in: 1...1_000_000)
+        try await withGateway { gateway in
+            let output = try await PythonPeer.output(
+                source: program, [gateway.url, TestGateway.token, "15", "\(seed)", gateway.folder])
+            #expect(output.hasPrefix("0\n"), "seed \(seed): \(output)")
+            #expect(output.contains("Tested: \(try Self.documented(gateway).count)"), "seed \(seed): \(output)")
+        }
+    }
+
+    @Test("what a day's work is answered is as the document says")
+    func answers() async throws {
+        let program = """
+            import json, sys
+            import httpx
+            from jsonschema import Draft202012Validator
+            client = httpx.Client(base_url=sys.argv[1], headers={"Authorization": "Bearer " + sys.argv[2]}, trust_env=False, timeout=60)
+            document = client.get("/openapi.json").json()
+            def resolved(part):
+                while "$ref" in part:
+                    found = document
+                    for name in part["$ref"].split("/")[1:]: found = found[name]
+                    part = found
+                return part
+            seen = set()
+            def call(method, path, body=None, template=None, **more):
+                answer = client.request(method, path, json=body, **more)
+                place = document["paths"][template or path.partition("?")[0]][method.lower()]["responses"]
+                found = resolved(place[str(answer.status_code)])
+                if found.get("content"):
+                    kind = answer.headers["content-type"].partition(";")[0]
+                    media = found["content"][kind]
+                    if "schema" in media:
+                        for error in Draft202012Validator(resolved(media["schema"])).iter_errors(answer.json()):
+                            print(method, path, answer.status_code, error.json_path, error.message)
+                seen.add(method + " " + (template or path.partition("?")[0]))
+                return answer.json() if answer.headers.get("content-type", "").startswith("application/json") else answer
+            hello = [{"role": "user", "content": "hello"}]
+            rule = {"verdict": "allow", "tool": "fs.write"}
+            project = call("POST", "/v1/projects", {"name": "a", "rules": [rule], "budget": {"session_tokens": 10000}})["id"]
+            session = call("POST", "/v1/sessions", {"project_id": project, "title": "t", "mcp": {"priority": ["files"]}})["id"]
+            one, other = "/v1/projects/{id}", "/v1/sessions/{id}"
+            call("POST", "/v1/chat/completions", {"model": "test/caller", "session_id": session,
+                "messages": [{"role": "user", "content": "ls {}"}]})
+            call("POST", "/v1/chat/completions", {"model": "test/thinker", "messages": hello})
+            call("POST", "/v1/chat/completions", {"model": "test/echo", "messages": hello, "stream": True})
+            call("POST", "/v1/chat/completions/debug", {"model": "test/echo", "messages": hello, "max_tokens": 5})
+            call("POST", "/v1/responses", {"model": "test/echo", "input": "hello"})
+            call("POST", "/v1/messages", {"model": "test/thinker", "max_tokens": 50, "messages": hello})
+            call("POST", "/v1/messages/count_tokens", {"model": "test/echo", "messages": hello})
+            for path in ["/health", "/", "/metrics", "/v1/models", "/v1/models/capabilities", "/v1/projects?search=a",
+                    "/v1/sessions?project_id=" + project, "/v1/sessions/stats", "/v1/mcp/servers?project_id=" + project,
+                    "/v1/usage?by=model", "/v1/usage?by=session"]:
+                call("GET", path)
+            call("GET", "/v1/models/test%2Fecho", template="/v1/models/{id}")
+            call("GET", "/v1/models/none", template="/v1/models/{id}")
+            call("GET", "/v1/mcp/servers/files/tools?project_id=" + project, template="/v1/mcp/servers/{id}/tools")
+            call("GET", "/v1/projects/" + project, template=one)
+            call("PATCH", "/v1/projects/" + project, {"description": "b"}, template=one)
+            call("PATCH", "/v1/projects/" + project, {"description": 5, "name": 5}, template=one)
+            for part in ["", "/messages", "/audit", "/approvals"]:
+                call("GET", "/v1/sessions/" + session + part, template=other + part)
+            call("POST", "/v1/sessions/" + session + "/tools", {"enabled_tools": ["ls"]}, template=other + "/tools")
+            call("POST", "/v1/sessions/" + session + "/approvals/x", {"allow": True}, template=other + "/approvals/{approval}")
+            call("GET", "/v1/chat/completions/" + session + "/status", template="/v1/chat/completions/{session}/status")
+            call("DELETE", "/v1/chat/completions/" + session, template="/v1/chat/completions/{session}")
+            files = "/v1/projects/" + project + "/files"
+            call("PUT", files + "/a/b.txt", template=one + "/files/{path}", content=b"one\\ntwo\\n")
+            call("GET", files + "/a/b.txt", template=one + "/files/{path}", headers={"Range": "bytes=1-2"})
+            call("GET", files + "/none", template=one + "/files/{path}")
+            call("GET", files + "?depth=3", template=one + "/files")
+            call("GET", files + "?glob=**/*.txt", template=one + "/files")
+            call("GET", "/v1/projects/" + project + "/search?pattern=two", template=one + "/search")
+            call("DELETE", "/v1/sessions/" + session, template=other)
+            call("DELETE", "/v1/projects/" + project, template=one)
+            for path, item in document["paths"].items():
+                for method in item:
+                    if method.upper() + " " + path not in seen: print("not seen:", method.upper(), path)
+            print("answers", len(seen))
+            """
+        try await withGateway { gateway in
+            let output = try await PythonPeer.output(source: program, [gateway.url, TestGateway.token])
+            #expect(output == "answers \(try Self.documented(gateway).count)\n")
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Capabilities
+import JSON
+import Synchronization
+
+/// A provider whose models do what a test needs, each what its name says.
+final class TestModel: ModelProvider {
+    let id = "test"
+    let name = "Test"
+    /// The requests that came, the oldest first.
+    private let asked = Mutex<[ChatRequest]>([])
+    /// Told whenever a model that never ends was left.
+    let left = Signals()
+
+    var requests: [ChatRequest] { asked.withLock { $0 } }
+
+    func isAvailable() async -> Bool { true }
+
+    func models() async throws -> [ModelDescription] {
+        [
+            "echo", "caller", "thinker", "endless", "silent", "many", "refused", "busy", "breaks", "team/echo",
+        ].map { ModelDescription(id: $0, provider: id, contextTokens: 8000, abilities: [.tools]) }
+    }
+
+    func answer(
+        _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
+    ) async throws -> ChatAnswer {
+        asked.withLock { $0.append(request) }
+        let start = ChatStart(id: "up-1", model: request.model)
+        let usage = Usage(inputTokens: 12, outputTokens: 3, cost: Cost(nanodollars: 1500))
+        let last = request.messages.last { $0.role == .user }?.text ?? ""
+        switch request.model {
+        case "refused": throw TestFailure(status: 401)
+        case "busy": throw TestFailure(status: 429)
+        case "breaks":
+            try await receive([.began(start), .text("half of ")])
+            throw TestFailure(status: nil)
+        case "endless", "silent":
+            if request.model == "endless" { try await receive([.began(start), .text("on and on")]) }
+            do { try await Task.sleep(for: .seconds(3600)) } catch {
+                left.send("left")
+                throw error
+            }
+        case "many":
+            try await receive([.began(start)])
+            for number in 0..<100 { try await receive([.text("\(number) ")]) }
+            let text = (0..<100).map { "\($0) " }.joined()
+            return ChatAnswer(start: start, message: Message(.assistant, text), finish: .stop, usage: usage)
+        case "caller" where !request.tools.isEmpty && request.messages.last?.role != .tool:
+            let call = try Self.call(last, request.tools)
+            try await receive([.began(start), .call(call), .usage(usage)])
+            return ChatAnswer(start: start, message: Message(.assistant, [.call(call)]), finish: .calls, usage: usage)
+        case "thinker":
+            try await receive([.began(start), .reasoning("hm"), .text("Yes."), .usage(usage)])
+            let parts: [Message.Part] = [.reasoning(Reasoning("hm")), .text("Yes.")]
+            return ChatAnswer(start: start, message: Message(.assistant, parts), finish: .stop, usage: usage)
+        default: break
+        }
+        let text = "You said: " + request.messages.filter { $0.role == .user }.map(\.text).joined(separator: " | ")
+        try await receive([.began(start), .text(text), .usage(usage)])
+        return ChatAnswer(start: start, message: Message(.assistant, text), finish: .stop, usage: usage)
+    }
+
+    /// "ls {}" calls the offered tool of that name, however it is written there.
+    private static func call(_ words: String, _ tools: [ToolDescription]) throws -> ToolCall {
+        let parts = words.split(separator: " ", maxSplits: 1).map(String.init)
+        func plain(_ name: String) -> String { name.replacing(".", with: "_") }
+        let name = tools.first { plain($0.name) == plain(parts.first ?? "") }?.name ?? tools.first?.name ?? "none"
+        return ToolCall(id: "call-1", name: name, input: try parts.count > 1 ? JSON(parsing: parts[1]) : [:])
+    }
+}
+
+/// What a provider says when it does not answer.
+struct TestFailure: Failure {
+    let status: Int?
+    var code: String { "http.status" }
+    var message: String { "the provider answered \(status ?? 0); try another model" }
+    var exit: ExitCode { .unreachable }
+    var details: JSONObject { status.map { ["status": .int($0)] } ?? [:] }
+}
+
+/// Words that one task sends and another waits for.
+struct Signals: Sendable {
+    private let stream: AsyncStream<String>
+    private let continuation: AsyncStream<String>.Continuation
+
+    init() {
+        (stream, continuation) = AsyncStream.makeStream(of: String.self)
+    }
+
+    func send(_ word: String) { continuation.yield(word) }
+
+    func next() async -> String? {
+        var iterator = stream.makeAsyncIterator()
+        return await iterator.next()
+    }
+}
