@@ -1,3 +1,4 @@
+import FileKit
 import Glibc
 
 /// Runs programs the plainest way there is, so that nothing of ours is in the time.
@@ -13,11 +14,33 @@ enum Child {
     }
 
     /// Runs a program to its end with its output thrown away and gives the time it used on the processors.
-    static func processorTime(_ path: String, _ arguments: [String]) throws -> Duration {
-        var usage = rusage()
-        let status = try run(path, arguments, output: "/dev/null", usage: &usage)
+    static func processorTime(
+        _ path: String, _ arguments: [String], variables: [String: String] = [:]
+    ) throws -> Duration {
+        let (status, usage) = wait(for: try start(path, arguments, variables: variables))
         guard status == 0 else { throw BenchmarkError("\(path) ended with \(status)") }
         return usage.processorTime
+    }
+
+    /// Runs a program to its end with its output thrown away and gives the most memory that it had at a time, in bytes.
+    static func peakMemory(_ path: String, _ arguments: [String], variables: [String: String] = [:]) throws -> Int {
+        let process = try start(path, arguments, variables: variables)
+        var peak = 0
+        var status: Int32 = 0
+        // What the system tells at the end counts the memory of whoever started the program as well.
+        while unsafe waitpid(process, &status, WNOHANG) == 0 {
+            peak = max(peak, highWater(of: process))
+            usleep(2000)
+        }
+        guard status == 0, peak > 0 else { throw BenchmarkError("\(path) ended with \(status)") }
+        return peak
+    }
+
+    private static func highWater(of process: pid_t) -> Int {
+        // A process that has just ended has no such file, and needs none.
+        guard let text = try? Files.read("/proc/\(process)/status", limit: 1 << 16) else { return 0 }
+        let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) << 10
     }
 
     /// Runs a program and gives what it printed.
@@ -34,26 +57,43 @@ enum Child {
     }
 
     private static func run(_ path: String, _ arguments: [String], output: String) throws -> Int32 {
-        var usage = rusage()
-        return try run(path, arguments, output: output, usage: &usage)
+        wait(for: try start(path, arguments, output: output)).status
     }
 
-    private static func run(
-        _ path: String, _ arguments: [String], output: String, usage: inout rusage
-    ) throws -> Int32 {
+    /// Starts a program without any input; `wait(for:)` has to follow.
+    static func start(
+        _ path: String, _ arguments: [String], variables: [String: String] = [:], output: String = "/dev/null"
+    ) throws -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        // The threads of the pool let no signals in, and a child would be deaf to them as well.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        let environment = Environment.snapshot().merging(variables) { _, new in new }.map { "\($0.key)=\($0.value)" }
         var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-        defer { unsafe words.forEach { unsafe free($0) } }
+        var pairs: [UnsafeMutablePointer<CChar>?] = unsafe environment.map { unsafe strdup($0) } + [nil]
+        defer { unsafe (words + pairs).forEach { unsafe free($0) } }
         var process: pid_t = 0
-        guard unsafe posix_spawnp(&process, path, &actions, nil, &words, environ) == 0 else {
+        guard unsafe posix_spawnp(&process, path, &actions, &attributes, &words, &pairs) == 0 else {
             throw BenchmarkError("\(path) cannot be started; 'make setup' installs what is missing")
         }
+        return process
+    }
+
+    /// Waits for the end of a program that was started.
+    static func wait(for process: pid_t) -> (status: Int32, usage: rusage) {
+        var usage = rusage()
         var status: Int32 = 0
         while unsafe wait4(process, &status, 0, &usage) < 0, errno == EINTR {}
-        return status
+        return (status, usage)
     }
 }
 

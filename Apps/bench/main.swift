@@ -18,6 +18,9 @@ let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("store", StoreBenchmark.run),
     ("vault", VaultBenchmark.run),
     ("history", HistoryBenchmark.run),
+    ("chat-stream", ChatStreamBenchmark.run),
+    ("chat-start", ChatStartBenchmark.run),
+    ("stop", StopBenchmark.run),
 ]
 
 var isMissing = false

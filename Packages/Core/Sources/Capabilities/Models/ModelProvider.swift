@@ -4,6 +4,8 @@ public protocol ModelProvider: AnyObject, Sendable {
     var id: String { get }
     /// What people call it.
     var name: String { get }
+    /// Whether it runs tools of its own, so that its calls come with `isDone`. Nobody else's tools are sent to it.
+    var runsTools: Bool { get }
     /// Whether it can be asked now: a key is there, or a server that needs none answers. It must not take long.
     func isAvailable() async -> Bool
     /// Its models, the best choice first.
@@ -15,6 +17,10 @@ public protocol ModelProvider: AnyObject, Sendable {
     func answer(
         _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
     ) async throws -> ChatAnswer
+}
+
+extension ModelProvider {
+    public var runsTools: Bool { false }
 }
 
 /// A model as a catalogue has it. What is not known is nil.

@@ -31,10 +31,15 @@ public struct HeadlessInteraction: Interaction {
         case .confirm:
             guard let yes = given.bool else { throw unfit("must be true or false, not \(given.kindName)") }
             return .confirm(yes)
-        case .composition:
-            if given.isNull { return .composition(nil) }
-            guard let text = given.string else { throw unfit("must be text or null, not \(given.kindName)") }
-            return .composition(text)
+        case .composition(let history, _):
+            // One text, or several that are composed one after the other. Then the input ends, or it would never.
+            let texts = given.array ?? (given.isNull ? [] : [given])
+            let lines = texts.compactMap(\.string)
+            guard lines.count == texts.count else {
+                throw unfit("must be text, a list of texts, or null, not \(given.kindName)")
+            }
+            let left = lines.filter { !$0.isEmpty }.dropFirst(history.count)
+            return .composition(left.first)
         }
     }
 }

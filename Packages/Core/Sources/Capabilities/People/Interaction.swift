@@ -2,6 +2,8 @@
 public protocol Interaction: Sendable {
     /// Whether somebody is there to answer.
     var canAsk: Bool { get }
+    /// The same without the person: only what was answered beforehand is an answer.
+    var unattended: any Interaction { get }
     /// Waits for the answer to a question.
     ///
     /// - Throws: `InteractionError` when nobody can answer, or the person declined to.
@@ -44,6 +46,8 @@ public enum Answer: Sendable {
 }
 
 extension Interaction {
+    public var unattended: any Interaction { canAsk ? HeadlessInteraction() : self }
+
     /// A line of text; an empty one is the default, where there is one.
     public func text(_ id: String, _ prompt: String, default standard: String? = nil) async throws -> String {
         guard case .text(let text) = try await answer(Question(id, prompt, .text(default: standard))) else {

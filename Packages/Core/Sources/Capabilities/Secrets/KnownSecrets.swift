@@ -18,16 +18,32 @@ struct KnownSecrets {
         for start in 0...(text.count - 4) {
             guard let forms = byBeginning[Self.key(text[start], text[start + 1], text[start + 2], text[start + 3])]
             else { continue }
-            for form in forms where text[start...].starts(with: form) { found.append(start..<(start + form.count)) }
+            for form in forms {
+                let shared = Self.shared(text, from: start, form)
+                if shared == form.count || shared >= Self.tellingBeginning {
+                    found.append(start..<(start + shared))
+                }
+            }
         }
         return found
+    }
+
+    /// So many bytes of a secret's beginning are taken out even where the rest is not there: somebody may have cut the
+    /// text that it stood in.
+    private static let tellingBeginning = 16
+
+    /// How many bytes agree.
+    private static func shared(_ text: [UInt8], from start: Int, _ form: [UInt8]) -> Int {
+        var count = 0
+        while count < form.count, start + count < text.count, text[start + count] == form[count] { count += 1 }
+        return count
     }
 
     private static func key(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) -> UInt32 {
         UInt32(a) << 24 | UInt32(b) << 16 | UInt32(c) << 8 | UInt32(d)
     }
 
-    /// As it is, in addresses and forms, and in JSON texts: programs differ in what they escape, and how.
+    /// As it is, in addresses and forms, in Base64, and in JSON texts: programs differ in what they escape, and how.
     private static func forms(of text: String) -> Set<String> {
         var forms: Set<String> = [text, escaped(text, unicode: false), escaped(text, unicode: true)]
         for kept in ["-._~", "-._*", "-._~!$'()*,;:@/"] {
@@ -37,7 +53,7 @@ struct KnownSecrets {
             ])
             forms.insert(percentEncoded(text, kept: kept, isUpper: false))
         }
-        return forms
+        return forms.union(base64Forms(of: text))
     }
 
     /// As it stands in an address or a form, where `kept` is what a program leaves as it is beside letters and digits.

@@ -74,7 +74,7 @@ extension Array: InputValue where Element: InputValue {
 }
 
 extension Array: OutputValue where Element: OutputValue {
-    public var json: JSON { .array(map(\.json)) }
+    public var json: JSON { .array(map { $0.json }) }
 }
 
 extension Dictionary: Shaped where Key == String, Value: Shaped {

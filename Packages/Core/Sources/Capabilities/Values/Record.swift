@@ -34,7 +34,7 @@ public struct Field<Root: Sendable>: Sendable {
 }
 
 extension Record {
-    public static var schema: Schema { .record(fields.map(\.property)) }
+    public static var schema: Schema { .record(fields.map { $0.property }) }
 
     /// The members that have a value; an absent optional is left out.
     public var json: JSON {

@@ -56,6 +56,9 @@
         try read(bytes.span, body)
     }
 
+    /// How many bytes of the text have been read: where the value here begins, or the last one ended.
+    public var offset: Int { cursor.offset }
+
     /// Lends the value that starts here, and skips it if it is left alone.
     @inline(__always)
     mutating func lend<Result>(_ body: (inout JSONPullReader) throws -> Result) throws -> Result {

@@ -2,15 +2,17 @@ import Capabilities
 
 extension Action {
     /// Names that every frontend keeps for itself, so that they mean the same with every action.
-    public static let reservedNames: Set<String> = [
+    public static let reservedNames = [
         "help", "format", "json", "output-format", "quiet", "verbose", "only", "set", "profile", "color", "yes",
         "timeout", "no-input", "version", "answers",
     ]
 
     /// Letters that every frontend keeps for itself.
-    public static let reservedLetters: Set<Character> = ["h", "q", "v", "y"]
+    public static let reservedLetters: [Character] = ["h", "q", "v", "y"]
 
     /// Everything in which the declaration contradicts itself, as the rest of "the action …, which".
+    ///
+    /// Every action is looked at when the program starts, so its few names are compared and not hashed.
     var contradictions: [String] {
         var found: [String] = []
         if !DottedName.isValid(id) { found.append("has a malformed id; ids are lower-case words joined by dots") }
@@ -18,14 +20,15 @@ extension Action {
             found.append("needs a summary of one line without a final stop")
         }
         if let alias, !DottedName.isWord(alias) { found.append("has the malformed alias \(alias)") }
-        var names: Set<String> = []
-        var letters: Set<Character> = []
+        var names: [String] = []
+        var letters: [Character] = []
         var optional: String?
         var repeated: String?
         for parameter in parameters {
             let name = parameter.name
             if !DottedName.isWord(name) { found.append("has a parameter with the malformed name \(name)") }
-            if !names.insert(name).inserted { found.append("has two parameters named \(name)") }
+            if names.contains(name) { found.append("has two parameters named \(name)") }
+            names.append(name)
             if parameter.form != .positional, Self.reservedNames.contains(name) {
                 found.append("has the option --\(name), which every command has already")
             }
@@ -33,7 +36,8 @@ extension Action {
                 if Self.reservedLetters.contains(short) {
                     found.append("has the letter -\(short), which every command has already")
                 }
-                if !letters.insert(short).inserted { found.append("uses the letter -\(short) twice") }
+                if letters.contains(short) { found.append("uses the letter -\(short) twice") }
+                letters.append(short)
                 if !short.isASCII || !short.isLetter { found.append("has the letter -\(short), which is no letter") }
             }
             if parameter.form == .positional {

@@ -23,6 +23,9 @@ public struct ActionContext: Sendable {
         tracer = Tracer(sinks: registry.all((any SpanSink).self), now: host.now, redactor: host.redactor)
     }
 
+    /// Whether a person watches, on a terminal behind standard error on which a frontend may draw.
+    public var isWatched: Bool { output.isWatched }
+
     /// Sends an event; returns when whoever reads it has room, so that a slow reader slows the work.
     public func emit(_ event: ActionEvent) async throws {
         try await output.event(event)
@@ -82,6 +85,8 @@ public struct ActionEvent: Sendable, Hashable {
 
 /// Where an action's events, progress and notices go: each frontend has its own.
 public protocol ActionOutput: Sendable {
+    /// Whether a person watches, on a terminal behind standard error on which a frontend may draw.
+    var isWatched: Bool { get }
     func event(_ event: ActionEvent) async throws
     func progress(_ progress: Progress)
     func notice(_ text: String)
@@ -90,6 +95,8 @@ public protocol ActionOutput: Sendable {
 }
 
 extension ActionOutput {
+    public var isWatched: Bool { false }
+
     public func interruptible<Result: Sendable>(
         _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {

@@ -13,7 +13,7 @@ public struct ActionIndex: Sendable {
         var problems: [CompositionProblem] = []
         var byID: [String: Int] = [:]
         var byAlias: [String: Int] = [:]
-        var defaults: [Substring: String] = [:]
+        var defaults: [(group: Substring, id: String)] = []
         byID.reserveCapacity(registered.count)
         for (index, (feature, action)) in registered.enumerated() {
             func report(_ code: CompositionProblem.Code, _ message: String) {
@@ -31,13 +31,17 @@ public struct ActionIndex: Sendable {
             if let alias = action.alias, byAlias.updateValue(index, forKey: alias) != nil {
                 report(.duplicateAction, "gives \(action.id) the alias \(alias), which another action has")
             }
-            if action.isDefault, let other = defaults.updateValue(action.id, forKey: action.group) {
-                report(
-                    .duplicateAction, "makes \(action.id) the default of \(action.group), and \(other) is it already")
+            if action.isDefault {
+                let group = action.group
+                if let other = defaults.last(where: { $0.group == group }) {
+                    report(
+                        .duplicateAction, "makes \(action.id) the default of \(group), and \(other.id) is it already")
+                }
+                defaults.append((group, action.id))
             }
         }
-        let words = Set(byID.keys.map { $0.prefix { $0 != "." } })
-        for (alias, index) in byAlias.sorted(by: { $0.key < $1.key }) where words.contains(alias[...]) {
+        for (alias, index) in byAlias.sorted(by: { $0.key < $1.key })
+        where registered.contains(where: { $0.action.id.isBelow(alias) }) {
             problems.append(
                 CompositionProblem(
                     .duplicateAction, registered[index].feature,

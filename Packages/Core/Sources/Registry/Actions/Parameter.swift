@@ -90,6 +90,14 @@ extension Parameter where Value == String {
 }
 
 extension Parameter where Value == String? {
+    /// One text, which on a command line is all the words that are left: `martlet ask What is this?`
+    public static func words(_ name: String, _ summary: String) -> Parameter {
+        Parameter(
+            ParameterDeclaration(
+                name: name, summary: summary, form: .positional, schema: Value.schema, joinsWords: true),
+            standard: .some(nil))
+    }
+
     /// A text that may be piped into the command: `git diff | martlet ask "Review this"`.
     public static func piped(_ name: String, _ summary: String) -> Parameter {
         Parameter(

@@ -20,10 +20,13 @@ public struct ParameterDeclaration: Sendable {
     public let completion: Completion
     /// Whether a command line fills it with what is piped into the program.
     public let takesPipe: Bool
+    /// Whether it is a text that takes all the words of a command line that are left.
+    public let joinsWords: Bool
 
     public init(
         name: String, summary: String, form: Form, short: Character? = nil, schema: Schema, standard: JSON? = nil,
-        isRequired: Bool = false, completion: Completion? = nil, takesPipe: Bool = false
+        isRequired: Bool = false, completion: Completion? = nil, takesPipe: Bool = false,
+        joinsWords: Bool = false
     ) {
         self.name = name
         self.summary = summary
@@ -34,10 +37,11 @@ public struct ParameterDeclaration: Sendable {
         self.isRequired = isRequired
         self.completion = completion ?? Completion(schema)
         self.takesPipe = takesPipe
+        self.joinsWords = joinsWords
     }
 
-    /// Whether several values may be given.
-    public var isRepeated: Bool { schema.element != nil }
+    /// Whether several values, or several words of one, may be given.
+    public var isRepeated: Bool { schema.element != nil || joinsWords }
 }
 
 /// How a shell completes a value.

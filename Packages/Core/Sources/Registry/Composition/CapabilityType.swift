@@ -11,7 +11,9 @@ public struct CapabilityType: Sendable, Hashable, CustomStringConvertible {
 
     /// The protocol's name, without `any` and module.
     public var description: String {
-        let name = String(describing: type)
+        // The interpolation of a type only looks up its name; `String(describing:)` asks first, at some length, whether the
+        // type's type has a description of its own.
+        let name = "\(type)"
         return name.hasPrefix("any ") ? String(name.dropFirst(4)) : name
     }
 

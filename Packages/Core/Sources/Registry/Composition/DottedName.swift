@@ -1,14 +1,31 @@
 /// The form of ids: lower-case words with digits and hyphens, joined by dots.
+///
+/// Read as bytes, because every name of every action is looked at whenever the program starts.
 enum DottedName {
     static func isValid(_ name: String) -> Bool {
-        !name.isEmpty && name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy(isWord)
+        isWords(name.utf8, separator: UInt8(ascii: "."))
     }
 
     /// One word of an id, which is also the form of a parameter's name.
-    static func isWord(_ word: some StringProtocol) -> Bool {
-        guard let first = word.utf8.first, (97...122).contains(first), !word.hasSuffix("-") else {
-            return false
+    static func isWord(_ word: String) -> Bool {
+        isWords(word.utf8, separator: nil)
+    }
+
+    /// Each word begins with a letter, goes on with letters, digits and hyphens, and does not end with a hyphen.
+    private static func isWords(_ bytes: String.UTF8View, separator: UInt8?) -> Bool {
+        let hyphen = UInt8(ascii: "-")
+        var last: UInt8?
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): break
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), hyphen: if last == nil { return false }
+            default:
+                guard byte == separator, last != nil, last != hyphen else { return false }
+                last = nil
+                continue
+            }
+            last = byte
         }
-        return word.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == UInt8(ascii: "-") }
+        return last != nil && last != hyphen
     }
 }

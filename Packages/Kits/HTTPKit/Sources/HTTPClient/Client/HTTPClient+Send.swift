@@ -55,6 +55,8 @@ extension HTTPClient {
         var settled: Set<String> = []
         while true {
             try Task.checkCancellation()
+            // Each time: a redirect leads elsewhere.
+            try request.url.checkPermission()
             let upload = try Upload(request.body)
             let isLocal = request.unixSocket != nil || request.url.isLocal
             let mayRepeat = request.mayRepeat && request.body.canBeSentAgain

@@ -3,7 +3,8 @@ import CHTTPClient
 extension HTTPClient {
     /// The version of libcurl that is loaded, as it says itself.
     public static var libraryVersion: String {
-        let words = unsafe String(cString: curl_version())
-        return words.split(separator: " ").first.map { String($0.drop { $0 != "/" }.dropFirst()) } ?? words
+        // `curl_version()` would say more, and have OpenLDAP load all its plug-ins for that.
+        guard let info = unsafe curl_version_info(CURLVERSION_FIRST) else { return "" }
+        return unsafe String(cString: info.pointee.version)
     }
 }

@@ -38,7 +38,7 @@ public struct HTTPError: Failure {
 
     public var exit: ExitCode {
         switch kind {
-        case .invalid, .invalidURL: .usage
+        case .invalid, .invalidURL, .notPermitted: .usage
         case .certificate: .denied
         case .status:
             switch status?.code {
@@ -117,6 +117,8 @@ extension HTTPError {
         public static let status = Kind("http.status")
         /// The body of the request could not be read.
         public static let body = Kind("http.body")
+        /// The run that the request belongs to may not speak to that server.
+        public static let notPermitted = Kind("http.not-permitted")
         /// The client was closed.
         public static let closed = Kind("http.closed")
     }

@@ -9,6 +9,13 @@ extension OpenAIDialect {
         if !request.model.isEmpty { body["model"] = .string(request.model) }
         var messages = MessageWriter(quirks, model: request.model)
         body["messages"] = .array(try messages.write(request.messages))
+        if quirks.foldsHistory, request.messages.count > 1 {
+            // The same as it is, for a gateway that remembers; one that forgets passes over it.
+            var plain = quirks
+            plain.foldsHistory = false
+            var conversation = MessageWriter(plain, model: request.model)
+            body["conversation"] = .array(try conversation.write(request.messages))
+        }
         if request.streams {
             body["stream"] = true
             if quirks.asksForUsage { body["stream_options"] = ["include_usage": true] }

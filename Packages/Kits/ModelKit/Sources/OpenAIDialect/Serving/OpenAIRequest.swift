@@ -22,7 +22,9 @@ public struct OpenAIRequest: Sendable, Hashable {
         guard let members = value.object else {
             throw RequestField.problem("the body has to be an object and is \(value.kindName)", nil, code: nil)
         }
-        let messages = try root.required("messages")
+        // What a client has folded into one message for gateways that forget stands there as it is.
+        var messages = try root.required("messages")
+        if let whole = root["conversation"] { messages = whole }
         chat = ChatRequest(model: try root["model"]?.string() ?? "", messages: [])
         for message in try messages.elements() { chat.messages.append(try Message(openAI: message)) }
         guard !chat.messages.isEmpty else { throw messages.problem("has no message", code: "missing_messages") }
@@ -42,8 +44,8 @@ public struct OpenAIRequest: Sendable, Hashable {
     }
 
     private static let known: Set<String> = [
-        "model", "messages", "tools", "response_format", "stream", "stream_options", "n", "temperature", "top_p",
-        "max_tokens", "max_completion_tokens", "stop", "seed", "reasoning_effort",
+        "model", "messages", "conversation", "tools", "response_format", "stream", "stream_options", "n",
+        "temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "reasoning_effort",
     ]
 }
 

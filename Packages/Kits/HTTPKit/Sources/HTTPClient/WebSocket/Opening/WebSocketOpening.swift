@@ -22,6 +22,7 @@ struct WebSocketOpening {
     private var server: String { request.url.server }
 
     func open() async throws -> WebSocket {
+        try request.url.checkPermission()
         let head = try head()
         let socket = try await connect()
         guard let number = socket.descriptor else { throw broken("it has no socket") }

@@ -1,0 +1,96 @@
+/// Conversations with models that are kept on this machine.
+public protocol ConversationStore: AnyObject, Sendable {
+    /// Conversations, the one that was written to last first.
+    func conversations(limit: Int) async throws -> [ConversationSummary]
+    /// What was said in one, the oldest first. Throws when there is none of that id.
+    func messages(of conversation: String) async throws -> [ConversationMessage]
+    /// Messages in which the words occur, those that were stored last first.
+    func search(_ words: String, limit: Int) async throws -> [ConversationHit]
+}
+
+/// A conversation without its messages.
+public struct ConversationSummary: Record, Hashable {
+    public let id: String
+    public let title: String
+    public let provider: String?
+    public let model: String?
+    public let updated: Timestamp
+    /// How many messages it has.
+    public let messages: Int
+    /// The beginning of the last text, on one line.
+    public let preview: String
+
+    public init(
+        id: String, title: String, provider: String?, model: String?, updated: Timestamp, messages: Int,
+        preview: String
+    ) {
+        self.id = id
+        self.title = title
+        self.provider = provider
+        self.model = model
+        self.updated = updated
+        self.messages = messages
+        self.preview = preview
+    }
+
+    public static let fields: [Field<ConversationSummary>] = [
+        Field("id", "What it is called by", .name) { $0.id },
+        Field("title", "What it is about") { $0.title },
+        Field("provider", "Who has the model") { $0.provider },
+        Field("model", "The model that answers") { $0.model },
+        Field("updated", "When something was written last") { $0.updated },
+        Field("messages", "How many messages it has") { $0.messages },
+        Field("preview", "The beginning of the last text", .detail) { $0.preview },
+    ]
+}
+
+/// A message of a conversation.
+public struct ConversationMessage: Sendable, Hashable {
+    /// What it is called in the whole store; newer messages have larger numbers.
+    public let id: Int
+    public let message: Message
+    public let time: Timestamp
+    /// Who wrote it, of an answer.
+    public let model: String?
+    /// `complete`, or why it is not whole.
+    public let state: String
+
+    public init(id: Int, message: Message, time: Timestamp, model: String?, state: String) {
+        self.id = id
+        self.message = message
+        self.time = time
+        self.model = model
+        self.state = state
+    }
+}
+
+/// A message in which words were found.
+public struct ConversationHit: Record, Hashable {
+    public let conversation: String
+    public let title: String
+    public let message: Int
+    public let role: Message.Role
+    public let time: Timestamp
+    /// The words with what stands around them.
+    public let text: String
+
+    public init(
+        conversation: String, title: String, message: Int, role: Message.Role, time: Timestamp, text: String
+    ) {
+        self.conversation = conversation
+        self.title = title
+        self.message = message
+        self.role = role
+        self.time = time
+        self.text = text
+    }
+
+    public static let fields: [Field<ConversationHit>] = [
+        Field("conversation", "Where it was said", .name) { $0.conversation },
+        Field("title", "What the conversation is about") { $0.title },
+        Field("message", "The message") { $0.message },
+        Field("role", "Who said it") { $0.role },
+        Field("time", "When it was said") { $0.time },
+        Field("text", "The words with what stands around them") { $0.text },
+    ]
+}
