@@ -1,5 +1,6 @@
 import Capabilities
 import ChatHistory
+import ChatProviders
 import HTTPClient
 public import Registry
 public import Settings
@@ -10,10 +11,12 @@ import ToolKit
 public struct ChatFeature: RunningFeature {
     public static let manifest = Manifest(
         id: "chat", summary: "Talk to models, with tools and a history", version: "1.0",
-        provides: [.shared((any DataStore).self)],
+        provides: [
+            .shared((any DataStore).self), .shared((any ModelProvider).self), .shared((any ConversationStore).self),
+        ],
         needs: [
             .one((any SecretStore).self), .optional((any Authenticator).self), .optional((any TrustStore).self),
-            .all((any ToolSource).self),
+            .all((any ToolSource).self), .all((any ModelProvider).self),
         ],
         settings: ChatSettings.declarations)
 
@@ -31,16 +34,25 @@ public struct ChatFeature: RunningFeature {
             (any DataStore).self,
             DatabaseStore(
                 id: "chat.history", summary: "Conversations with models", database: services.history.database))
+        registry.provide((any ConversationStore).self, Conversations(services.history))
+        for offer in ProviderDirectory.offers(
+            settings.servers.map(ChatServer.init), environment: registry.surroundings.environment)
+        {
+            registry.provide((any ModelProvider).self, OfferedProvider(offer, services))
+        }
         registry.uses(Library("libcurl") { HTTPClient.libraryVersion })
         registry.uses(Library("libsqlite3") { Database.libraryVersion })
         registry.uses(Library("libpcre2-8") { WorkspaceTools.patternLibraryVersion })
-        for action in [SendAction(services).all, HistoryActions(services).all, ModelActions(services).all].joined() {
-            registry.add(action)
-        }
+        let actions = [
+            SendAction(services).all, HistoryActions(services).all, ModelActions(services).all,
+            UsageActions(services).all, ApprovalActions(services).all, EventActions.all,
+        ]
+        for action in actions.joined() { registry.add(action) }
     }
 
     /// Lasts as long as whoever uses it, so that what was said is stored, and servers are told to stop, before it ends.
     public func run(in host: FeatureHost) async throws {
+        shared.services?.begin(in: host)
         host.report(.ok)
         while !Task.isCancelled {
             do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }

@@ -15,6 +15,9 @@ final class ChatServices: Sendable {
     let history: History
     private let opened = Mutex<Opened?>(nil)
 
+    /// Where the feature runs, for those who use its providers outside of an action.
+    private let home = Mutex<FeatureHost?>(nil)
+
     private struct Opened {
         let client: HTTPClient
         let directory: ProviderDirectory
@@ -28,16 +31,36 @@ final class ChatServices: Sendable {
         }
     }
 
+    func begin(in host: FeatureHost) {
+        home.withLock { $0 = host }
+    }
+
+    /// The providers, for whoever asks.
+    func directory() throws(ChatError) -> ProviderDirectory {
+        if let context = ActionContext.current { return directory(context) }
+        guard let home = home.withLock({ $0 }) else {
+            throw ChatError(.noProvider, "the feature chat does not run", remedy: "start it before its models are used")
+        }
+        let sinks = home.registry.all((any SpanSink).self)
+        return directory(
+            home.registry, Tracer(sinks: sinks, now: surroundings.now, redactor: surroundings.redactor))
+    }
+
+    func directory(_ context: ActionContext) -> ProviderDirectory { directory(context.registry, context.tracer) }
+
     /// The providers, made with what the composition offers when they are first needed.
-    func directory(_ context: ActionContext) -> ProviderDirectory {
+    private func directory(_ registry: Registry, _ tracer: Tracer) -> ProviderDirectory {
         opened.withLock { opened in
             if let opened { return opened.directory }
-            let client = HTTPClient(configuration(context))
+            let client = HTTPClient(configuration(registry, tracer))
             var setup = ProviderSetup(
                 client: client, environment: surroundings.environment, redactor: surroundings.redactor,
                 clock: surroundings.clock, now: surroundings.now)
-            setup.authenticator = context.registry.optional((any Authenticator).self)
-            setup.secrets = context.registry.optional((any SecretStore).self)
+            setup.authenticator = registry.optional((any Authenticator).self)
+            setup.secrets = registry.optional((any SecretStore).self)
+            // Our own would lead back here.
+            setup.others = registry.all((any ModelProvider).self).filter { !($0 is OfferedProvider) }
+            setup.tracer = tracer
             setup.servers = settings.servers.map(ChatServer.init)
             setup.profile = settings.profile
             setup.defaultModel = settings[ChatSettings.model]
@@ -55,12 +78,12 @@ final class ChatServices: Sendable {
         }
     }
 
-    private func configuration(_ context: ActionContext) -> HTTPClient.Configuration {
+    private func configuration(_ registry: Registry, _ tracer: Tracer) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
-        if let trust = context.registry.optional((any TrustStore).self) { configuration.trust = TrustDomain(trust) }
+        if let trust = registry.optional((any TrustStore).self) { configuration.trust = TrustDomain(trust) }
         configuration.proxies = ProxySettings(environment: surroundings.environment)
         configuration.feature = "chat"
-        configuration.tracer = context.tracer
+        configuration.tracer = tracer
         configuration.now = surroundings.now
         return configuration
     }

@@ -36,6 +36,17 @@ enum ChatSettings {
     static let toolFormat = Setting(
         "tool-format", "How tools are put to models: in the provider's way, or as text with tags",
         default: ToolFormat.native)
+    /// What becomes of what does not fit into a model's context any more.
+    enum Overflow: String, Choice, Hashable {
+        /// The oldest turns are not sent.
+        case leaveOut = "leave-out"
+        /// The model is asked for a summary of them, which is sent in their place.
+        case summarise
+    }
+
+    static let context = Setting(
+        "context", "What happens to old turns that do not fit into the model's context any more",
+        default: Overflow.leaveOut)
     static let rounds = Setting("max-rounds", "How often a model is asked again after its tools have run", default: 50)
     static let responses = Setting(
         "openai-responses", "Whether OpenAI is asked by Responses and not by Chat Completions", default: false)
@@ -45,7 +56,6 @@ enum ChatSettings {
     static let declarations = [
         model.declaration, system.declaration, temperature.declaration, maxTokens.declaration, streams.declaration,
         buffer.declaration, tools.declaration, policy.declaration, rounds.declaration, toolFormat.declaration,
-        responses.declaration,
-        attribution.declaration,
+        context.declaration, responses.declaration, attribution.declaration,
     ]
 }

@@ -3,7 +3,7 @@ import ChatHistory
 import JSON
 import Testing
 
-@Suite("The timeline of calls", .timeLimit(.minutes(1)))
+@Suite("The timeline of calls", .timeLimit(.minutes(5)))
 struct CallTests {
     @Test("a call keeps its input and output whole while its state goes on")
     func states() async throws {

@@ -4,7 +4,7 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("Messages as they are stored", .timeLimit(.minutes(1)))
+@Suite("Messages as they are stored", .timeLimit(.minutes(5)))
 struct CodingTests {
     /// Texts that trip those who count bytes, lines or characters.
     private static let texts = ["", "a", "\u{0}", "\r\n", "👩‍👩‍👧", "e\u{301}", "\"\\", "\u{FFFD}", "\u{10F8E0}", "ß\n\n"]

@@ -3,7 +3,7 @@ import ChatHistory
 import JSON
 import Testing
 
-@Suite("Conversations", .timeLimit(.minutes(2)))
+@Suite("Conversations", .timeLimit(.minutes(5)))
 struct ConversationTests {
     @Test("a conversation keeps what it began with")
     func setup() async throws {

@@ -3,7 +3,7 @@ import ChatHistory
 import JSON
 import Testing
 
-@Suite("Deleting and taking back", .timeLimit(.minutes(1)))
+@Suite("Deleting and taking back", .timeLimit(.minutes(5)))
 struct DeleteTests {
     @Test("a deleted conversation is gone from lists and searches, and comes back whole")
     func undo() async throws {

@@ -5,7 +5,7 @@ import Glibc
 import StorageKit
 import Testing
 
-@Suite("Answers that stream", .timeLimit(.minutes(1)))
+@Suite("Answers that stream", .timeLimit(.minutes(5)))
 struct DraftTests {
     @Test("what arrives is stored at once, and then after a rest of 150 milliseconds each")
     func interval() async throws {

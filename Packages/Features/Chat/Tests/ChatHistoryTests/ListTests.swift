@@ -3,7 +3,7 @@ import ChatHistory
 import CoreTesting
 import Testing
 
-@Suite("The list", .timeLimit(.minutes(2)))
+@Suite("The list", .timeLimit(.minutes(5)))
 struct ListTests {
     @Test("the one that was written to last comes first, page by page, also while others are written")
     func pages() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ChatHistory
 
-@Suite("Older files", .timeLimit(.minutes(1)))
+@Suite("Older files", .timeLimit(.minutes(5)))
 struct MigrationTests {
     @Test("a file of each older form opens with all that was in it", arguments: 1...3)
     func older(steps: Int) async throws {

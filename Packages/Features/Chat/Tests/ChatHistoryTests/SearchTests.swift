@@ -2,7 +2,7 @@ import Capabilities
 import ChatHistory
 import Testing
 
-@Suite("Search", .timeLimit(.minutes(1)))
+@Suite("Search", .timeLimit(.minutes(5)))
 struct SearchTests {
     @Test("words are found in what was said, the newest first, with marks around them")
     func words() async throws {

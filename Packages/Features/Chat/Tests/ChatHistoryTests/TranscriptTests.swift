@@ -4,7 +4,7 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("Export and import", .timeLimit(.minutes(1)))
+@Suite("Export and import", .timeLimit(.minutes(5)))
 struct TranscriptTests {
     /// A conversation with everything that there can be, and two branches.
     private static func fill(_ history: History) async throws -> Conversation {

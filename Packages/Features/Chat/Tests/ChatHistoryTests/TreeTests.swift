@@ -5,7 +5,7 @@ import JSON
 import StorageKit
 import Testing
 
-@Suite("Forks, edits and branches", .timeLimit(.minutes(2)))
+@Suite("Forks, edits and branches", .timeLimit(.minutes(5)))
 struct TreeTests {
     @Test("every kind of part comes back as it was")
     func lossless() async throws {

@@ -3,7 +3,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("The list of models", .timeLimit(.minutes(1)))
+@Suite("The list of models", .timeLimit(.minutes(5)))
 struct ModelTests {
     private static let list = #"{"object":"list","data":[{"id":"gpt-5-mini","object":"model","owned_by":"x"}]}"#
 

@@ -115,11 +115,14 @@ int martlet_terminal_enter(int fd, int wake, int input) {
     install(input == martlet_input_keys);
     atomic_store(&state, taken);
     struct termios raw = saved;
-    raw.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
-    raw.c_iflag &= ~(tcflag_t)IXON;
+    raw.c_lflag &= ~(tcflag_t)(ECHO | ECHONL);
+    if (input != martlet_input_silent) {
+        raw.c_lflag &= ~(tcflag_t)(ICANON | ISIG | IEXTEN);
+        raw.c_iflag &= ~(tcflag_t)IXON;
+        raw.c_cc[VMIN] = 1;
+        raw.c_cc[VTIME] = 0;
+    }
     if (input == martlet_input_keys) raw.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR);
-    raw.c_cc[VMIN] = 1;
-    raw.c_cc[VTIME] = 0;
     if (input == martlet_input_secret) tcflush(fd, TCIFLUSH);
     if (tcsetattr(fd, TCSANOW, &raw) == 0) {
         if (input == martlet_input_keys) {

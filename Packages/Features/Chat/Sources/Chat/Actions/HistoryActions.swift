@@ -125,8 +125,27 @@ struct HistoryActions {
             "chat.inspect", "Show the tools that were used in a conversation, with what went in and came out", .reads,
             Self.conversation
         ) { context, prefix in
-            try await history.timeline(of: try await history.find(prefix).id).map(CallRow.init)
+            let found = try await history.find(prefix)
+            let calls = try await history.timeline(of: found.id)
+            context.notice(Self.totals(of: found, calls))
+            return calls.map(CallRow.init)
         }
+    }
+
+    /// What all of a conversation took, in one line.
+    private static func totals(of conversation: Conversation, _ calls: [CallEntry]) -> String {
+        let failed = calls.count { $0.state == .failed }
+        var words = ["\(calls.count) call\(calls.count == 1 ? "" : "s")"]
+        if failed > 0 { words.append("\(failed) failed") }
+        let time = calls.compactMap { call in call.started.flatMap { start in call.ended.map { $0 - start } } }
+        if !time.isEmpty {
+            words.append(Duration.milliseconds((time.reduce(.zero, +) / .milliseconds(1)).rounded()).words)
+        }
+        let usage = conversation.usage
+        if let tokens = usage.inputTokens { words.append("\(tokens) tokens read") }
+        if let tokens = usage.outputTokens { words.append("\(tokens) written") }
+        if let cost = usage.cost { words.append("\(cost.json.text()) US dollars") }
+        return words.joined(separator: ", ")
     }
 
     private var rerun: Action {
@@ -163,6 +182,7 @@ struct ShownConversation: Record {
         Field("id", "What it is called by", .name) { $0.conversation.id },
         Field("title", "What it is about") { $0.conversation.title },
         Field("model", "The model") { $0.conversation.setup.model },
+        Field("usage", "What all its answers took", .detail) { $0.conversation.usage },
         Field("messages", "What was said") { shown in JSON.array(shown.entries.map { .object($0.event.fields) }) },
     ]
 }

@@ -18,11 +18,12 @@ struct SendAction {
     private var send: Action {
         Action(
             "chat.send", "Say something to a model", .writes,
-            .argument("message", "What to say; without it a conversation begins", as: [String].self),
+            .words("message", "What to say; without it a conversation begins"),
             .option("model", "The model, such as openai/gpt-5 or the name of a server", as: String?.self, short: "m"),
             .option(
                 "conversation", "Go on with this one: its id, or how that begins or ends", as: String?.self, short: "c"),
             .flag("continue", "Go on with the newest conversation"),
+            .option("project", "The project of a gateway in which it happens", as: String?.self),
             .option("system", "What the model is told first, in a new conversation", as: String?.self, short: "s"),
             .option("file", "Also send this file: text, an image, a PDF", as: [PathValue].self, short: "f"),
             .flag("tools", "Let the model use tools"),
@@ -35,18 +36,22 @@ struct SendAction {
             .option("seed", "A number that makes answers repeatable, where a provider can", as: Int?.self),
             .piped("input", "A text to send along; what is piped into the command")
         ) {
-            context, words, model, conversation, goesOn, system, files, tools, noStream, noSave, schema, temperature,
-            maxTokens, effort, seed, input in
+            context, message, model, conversation, goesOn, project, system, files, tools, noStream, noSave, schema,
+            temperature, maxTokens, effort, seed, input in
             var asked = ChatWish()
             (asked.model, asked.conversation, asked.goesOn, asked.system) = (model, conversation, goesOn, system)
+            asked.project = project
             (asked.usesTools, asked.streams, asked.isSaved) = (tools ? true : nil, !noStream, !noSave)
             (asked.temperature, asked.maxTokens, asked.effort, asked.seed) = (temperature, maxTokens, effort, seed)
             asked.schema = try schema.map { try Attachments.schema($0.text, context.host) }
             asked.attachments = try files.map { try Attachments.file($0.text, context.host) }
-            let text = [words.joined(separator: " "), input ?? ""].filter { !$0.isEmpty }.joined(separator: "\n\n")
+            let text = [message ?? "", input ?? ""].filter { !$0.isEmpty }.joined(separator: "\n\n")
             guard text.isEmpty, asked.attachments.isEmpty else {
                 let report = try await Chatting(services: services, context: context, wish: asked).say(text)
-                if let failure = report.failure { throw failure }
+                if let failure = report.failure {
+                    try await context.emit(failure.event)
+                    throw failure
+                }
                 return ChatResult(report: report)
             }
             guard context.interaction.canAsk else {
@@ -57,7 +62,8 @@ struct SendAction {
         .asDefault().alias("ask").streaming()
         .details(
             "What is piped in goes along with the message. Ctrl-C stops the answer; what has come is kept. With --format "
-                + "ndjson each event is a line: init, message, reasoning, tool_use, tool_result, and result at the end."
+                + "ndjson each event is a line: init, message, reasoning, tool_use, tool_output, tool_result, error, and result "
+                + "at the end; 'chat events' has their schema."
         )
         .example("martlet ask \"What is a martlet?\"", "One question")
         .example("git diff | martlet ask \"Review this\"", "With something piped in")
@@ -66,11 +72,18 @@ struct SendAction {
     }
 }
 
+extension AnyFailure {
+    /// As an event of a turn.
+    var event: ActionEvent { ActionEvent("error", ["code": .string(code), "message": .string(message)]) }
+}
+
 /// What a person wants of a turn, beyond what the settings and the conversation say.
 struct ChatWish: Sendable {
     var model: String?
     var conversation: String?
     var goesOn = false
+    /// Where a gateway shall work.
+    var project: String?
     var system: String?
     /// Nil leaves it to the conversation.
     var usesTools: Bool?

@@ -24,7 +24,7 @@ struct Console: Sendable {
             "chat.message", "›", history: said, completions: ConsoleCommand.names)
         {
             guard !line.isEmpty else { continue }
-            if said.last != line { said.append(line) }
+            said.append(line)
             do {
                 if line.hasPrefix("/") {
                     let command = try ConsoleCommand(line)
@@ -46,13 +46,46 @@ struct Console: Sendable {
     /// Says it, until the person stops the answer with Ctrl-C, which ends nothing else.
     private func say(_ text: String, _ chatting: Chatting) async throws -> TurnReport {
         let report = try await context.interruptible { try await chatting.say(text) }
-        return try await shown(report)
+        let shown = try await shown(report)
+        // The model has gone in the midst of the conversation: another one may answer in its place.
+        guard report.failure?.code == ChatError.Kind.modelGone.description,
+            try await pick(chatting, "Which model shall answer instead?")
+        else { return shown }
+        let again = try await context.interruptible { try await chatting.sayAgain() }
+        guard let again else { return shown }
+        return try await self.shown(again)
+    }
+
+    /// Lets the person choose among the models of who answers. False when there is nothing to choose.
+    private func pick(_ chatting: Chatting, _ prompt: String) async throws -> Bool {
+        let choice = try await chatting.chosen()
+        let models = try await choice.provider.models().map(\.id)
+        let others = models.filter { $0 != choice.model }
+        guard !others.isEmpty, context.interaction.canAsk else { return false }
+        let names = others.prefix(20).map { PlainText.escape($0) }
+        let index = try await context.interaction.choice("chat.model", prompt, among: names + ["None of them"])
+        guard index < names.count else { return false }
+        try await switchModel(to: "\(choice.provider.id)/\(others[index])", chatting)
+        return true
+    }
+
+    private func switchModel(to name: String, _ chatting: Chatting) async throws {
+        let choice = try await chatting.use(name)
+        context.notice("\(PlainText.escape("\(choice.provider.name), \(choice.model)")) answers from now on")
     }
 
     private func shown(_ report: TurnReport) async throws -> TurnReport {
-        if let failure = report.failure { context.notice(failure.message) }
+        if let failure = report.failure {
+            context.notice(failure.message)
+            try await context.emit(failure.event)
+        }
         try await context.emit(ActionEvent("turn", report.json.object ?? [:], text: "\n"))
         return report
+    }
+
+    /// Another conversation after this one, in which what was allowed for longer holds too.
+    private func following(_ chatting: Chatting, _ wish: ChatWish) async -> Chatting {
+        Chatting(services: services, context: context, wish: wish, rules: await chatting.lastingRules)
     }
 
     /// Gives the turn, for a command that is one.
@@ -63,28 +96,28 @@ struct Console: Sendable {
         case .new:
             var fresh = wish
             (fresh.conversation, fresh.goesOn) = (nil, false)
-            chatting = Chatting(services: services, context: context, wish: fresh)
+            chatting = await following(chatting, fresh)
             context.notice("a new conversation begins")
         case .resume(let prefix):
             var other = wish
             (other.conversation, other.goesOn) = (prefix, prefix == nil)
-            let resumed = Chatting(services: services, context: context, wish: other)
+            let resumed = await following(chatting, other)
             try await resumed.find()
             chatting = resumed
             if let title = await resumed.conversation?.title { context.notice("goes on with \(title)") }
         case .model(let name):
-            guard let name else {
-                context.notice(try await chatting.chosen().model)
-                return nil
+            if let name {
+                try await switchModel(to: name, chatting)
+            } else {
+                context.notice(PlainText.escape(try await chatting.chosen().model))
+                _ = try await pick(chatting, "Which model shall answer from now on?")
             }
-            let choice = try await chatting.use(name)
-            context.notice("\(choice.provider.name), \(choice.model) answers from now on")
         case .tools:
             context.notice(try await chatting.toggleTools() ? "the model may use tools" : "no tools")
         case .system(let text):
             var fresh = wish
             (fresh.system, fresh.conversation, fresh.goesOn) = (text, nil, false)
-            chatting = Chatting(services: services, context: context, wish: fresh)
+            chatting = await following(chatting, fresh)
             context.notice("a new conversation begins with this")
         case .attach(let path):
             let part = try Attachments.file(path, context.host)

@@ -7,6 +7,8 @@ struct ChatOptions: Sendable, Hashable {
     var model = ModelOptions()
     /// Whether the model may use tools.
     var usesTools = false
+    /// Whether old turns that do not fit are summarised; otherwise they are left out.
+    var summarises = false
 
     init() {}
 
@@ -15,6 +17,7 @@ struct ChatOptions: Sendable, Hashable {
         model.temperature = settings[ChatSettings.temperature] ?? (isPlatform ? 0.7 : nil)
         model.maxTokens = settings[ChatSettings.maxTokens]
         usesTools = settings[ChatSettings.tools]
+        summarises = settings[ChatSettings.context] == .summarise
     }
 
     /// As it is stored.
@@ -27,6 +30,7 @@ struct ChatOptions: Sendable, Hashable {
         object["seed"] = model.seed.map { .int($0) }
         object["effort"] = model.effort?.json
         if usesTools { object["tools"] = true }
+        if summarises { object["summarises"] = true }
         return .object(object)
     }
 
@@ -39,5 +43,6 @@ struct ChatOptions: Sendable, Hashable {
         model.seed = json["seed"]?.int
         model.effort = json["effort"]?.string.flatMap(ModelOptions.Effort.init)
         usesTools = json["tools"]?.bool ?? false
+        summarises = json["summarises"]?.bool ?? false
     }
 }

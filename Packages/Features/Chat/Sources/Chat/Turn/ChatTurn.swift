@@ -13,18 +13,19 @@ struct ChatTurn: Sendable {
     let plan: TurnPlan
 
     func run() async throws -> TurnReport {
-        let recorder = TurnRecorder(history: services.history, plan: plan, context: context)
+        let summariser = summariser()
+        let recorder = TurnRecorder(
+            history: services.history, plan: plan, context: context, summariser: summariser)
         let started = ContinuousClock.now
-        var sources: [any ToolSource] = []
-        if plan.options.usesTools { sources = try services.tools(context) }
+        let sources = try sources()
         await recorder.begin()
         try await tellBeginning(sources)
         context.progress("waiting for \(PlainText.escape(plan.choice.model))")
         let provider = plan.choice.provider
-        let outcome: TurnOutcome
+        var outcome: TurnOutcome
         do {
-            outcome = try await loop(sources).run(
-                request(),
+            outcome = try await loop(sources, summariser).run(
+                request(), after: plan.cut,
                 asking: { request, receive in
                     do { return try await provider.answer(request, receive) } catch {
                         if !Task.isCancelled { await recorder.broke(error) }
@@ -40,6 +41,7 @@ struct ChatTurn: Sendable {
             throw error
         }
         await recorder.end(outcome)
+        outcome.usage = outcome.usage + (await recorder.summaries)
         if let failure = await recorder.failure {
             context.notice("This was not stored: \(AnyFailure(failure).message)")
         }
@@ -59,11 +61,29 @@ struct ChatTurn: Sendable {
         return request
     }
 
-    private func loop(_ sources: [any ToolSource]) -> TurnLoop {
+    /// The tools that the model is given; none where it has its own, which it could not tell from ours.
+    private func sources() throws -> [any ToolSource] {
+        guard plan.options.usesTools else { return [] }
+        guard plan.choice.provider.runsTools else { return try services.tools(context) }
+        context.notice("\(PlainText.escape(plan.choice.provider.name)) uses tools of its own, so it is given no others")
+        return []
+    }
+
+    private func summariser() -> Summariser? {
+        guard plan.options.summarises, let tokens = plan.choice.description?.contextTokens else { return nil }
+        return Summariser(plan.choice, room: tokens, after: plan.cut)
+    }
+
+    private func loop(_ sources: [any ToolSource], _ summariser: Summariser?) -> TurnLoop {
         var loop = services.loop(sources, rules: plan.rules, context)
-        if let model = plan.choice.description {
-            loop.budget = ContextBudget(for: model, options: plan.options.model)
-            loop.price = model.price
+        guard let model = plan.choice.description else { return loop }
+        loop.budget = ContextBudget(for: model, options: plan.options.model)
+        loop.price = model.price
+        if let summariser {
+            loop.budget?.summarise = { [context] messages in
+                context.progress("summarising \(messages.count) earlier messages")
+                return try await summariser.summarise(messages)
+            }
         }
         return loop
     }

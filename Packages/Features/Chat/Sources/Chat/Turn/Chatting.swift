@@ -17,10 +17,15 @@ actor Chatting {
     private var choice: ModelChoice?
     private var options: ChatOptions?
     private var extras: [String: String] = [:]
-    private var rules: [ApprovalRule] = []
+    private var rules: [ApprovalRule]
+    /// Whether what was decided in earlier commands is among the rules.
+    private var hasStoredRules = false
+    private var cut: ContextCut?
     private var isFound = false
 
-    init(services: ChatServices, context: ActionContext, wish: ChatWish) {
+    /// - Parameter rules: what was decided since the command began.
+    init(services: ChatServices, context: ActionContext, wish: ChatWish, rules: [ApprovalRule] = []) {
+        self.rules = rules
         self.services = services
         self.context = context
         self.wish = wish
@@ -56,8 +61,14 @@ actor Chatting {
         var plan = TurnPlan(choice: choice, options: options, system: system, message: message)
         plan.schema = wish.schema
         plan.streams = wish.streams && services.settings[ChatSettings.streams]
-        plan.extras = extras
+        plan.extras = try await place(at: choice)
+        if !hasStoredRules {
+            rules += await RememberedRules(history: services.history, context: context).rules(of: conversation)
+            hasStoredRules = true
+        }
         plan.rules = rules
+        // What a branch leads through need not be what was left out.
+        plan.cut = entries == nil ? cut : nil
         if wish.isSaved, let conversation = await stored(choice, options) {
             plan.place = TurnPlan.Place(conversation: conversation, after: conversation.head)
             if let entries {
@@ -72,6 +83,7 @@ actor Chatting {
         }
         let report = try await ChatTurn(services: services, context: context, plan: plan).run()
         rules = report.rules
+        await keep(report.outcome.cut, in: plan.place)
         unsaved += [plan.message] + report.outcome.messages.map(\.message)
         if let id = conversation?.id {
             // In a task of its own, since this one was cancelled when the answer was stopped, and the next message has to
@@ -81,6 +93,40 @@ actor Chatting {
         if let session = report.start.session { extras["session_id"] = session }
         if let project = report.start.project { extras["project_id"] = project }
         return report
+    }
+
+    /// Where a gateway goes on: in the project that was named, and in the session of the last answer, which may have been
+    /// given to an earlier command. Nobody else would know what to do with that.
+    private func place(at choice: ModelChoice) async throws -> [String: String] {
+        guard choice.provider.runsTools else { return [:] }
+        if extras.isEmpty, let conversation {
+            let entries = try await services.history.entries(of: conversation.id)
+            if let last = entries.last(where: { $0.start?.session != nil }), last.provider == choice.provider.id {
+                extras["session_id"] = last.start?.session
+                extras["project_id"] = last.start?.project
+            }
+        }
+        // A session stays in its project.
+        if let project = wish.project, extras["project_id"] != project { extras = ["project_id": project] }
+        return extras
+    }
+
+    /// What was decided for longer than this conversation.
+    var lastingRules: [ApprovalRule] { rules.filter { $0.scope == .always || $0.scope == .project } }
+
+    /// Keeps what was left out, so that the same is left out next time.
+    private func keep(_ new: ContextCut?, in place: TurnPlan.Place?) async {
+        guard new != cut else { return }
+        cut = new
+        guard let place else { return }
+        do {
+            // In a task of its own, as the turn may have been stopped.
+            try await Task { [history = services.history] in
+                try await history.set(cut: new?.json, of: place.conversation.id)
+            }.value
+        } catch {
+            // It is found out again next time.
+        }
     }
 
     /// What was said before, as a model may be given it.
@@ -99,6 +145,9 @@ actor Chatting {
             conversation = try await services.history.list(limit: 1).items.first
             if conversation == nil { context.notice("there is no conversation to go on with, so a new one begins") }
         }
+        if let id = conversation?.id {
+            cut = try await services.history.cut(of: id).flatMap(ContextCut.init(json:))
+        }
     }
 
     /// Who answers: what was named, else who answered before, else what the settings and this machine offer.
@@ -106,10 +155,15 @@ actor Chatting {
         if let choice { return choice }
         var name = wish.model
         if name == nil, let setup = conversation?.setup, let provider = setup.provider {
-            name = setup.model.map { "\(provider)/\($0)" } ?? provider
+            // Without a name the server has a choice of its own.
+            name = setup.model.flatMap { $0.isEmpty ? nil : "\(provider)/\($0)" } ?? provider
         }
         let found = try await services.directory(context).choice(of: name)
         choice = found
+        if let advice = found.advice {
+            let name = PlainText.escape("\(found.provider.name), \(found.model)")
+            context.notice("\(name) answers, as there is nobody else to ask; to have another, \(advice)")
+        }
         if wish.isSaved, let id = conversation?.id, wish.model != nil {
             // It holds for what is said from now on; what was said keeps its model.
             conversation = try await services.history.switchModel(
@@ -145,11 +199,7 @@ actor Chatting {
     private func chosenOptions(_ choice: ModelChoice) async throws -> ChatOptions {
         var options =
             self.options ?? conversation.map { ChatOptions(json: $0.setup.options) }
-            ?? ChatOptions(
-                services.settings,
-                isPlatform: services.settings.servers.contains {
-                    $0.profile == choice.provider.id && $0.kind == .kamiwaza
-                })
+            ?? ChatOptions(services.settings, isPlatform: choice.isPlatform)
         if let usesTools = wish.usesTools { options.usesTools = usesTools }
         if let temperature = wish.temperature { options.model.temperature = temperature }
         if let maxTokens = wish.maxTokens { options.model.maxTokens = maxTokens }

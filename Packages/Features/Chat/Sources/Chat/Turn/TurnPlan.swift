@@ -15,6 +15,8 @@ struct TurnPlan: Sendable {
     var streams = true
     /// What the person has decided about tools since the command began.
     var rules: [ApprovalRule] = []
+    /// What was left out when the model was asked last.
+    var cut: ContextCut?
     /// What only one kind of server understands.
     var extras: [String: String] = [:]
     /// Where it is written down; nil for a turn that nobody shall remember.

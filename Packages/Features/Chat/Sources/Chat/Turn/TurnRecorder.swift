@@ -23,8 +23,12 @@ actor TurnRecorder {
     private(set) var failure: (any Error)?
     private(set) var start = ChatStart()
     private(set) var rules: [ApprovalRule]
+    private let summariser: Summariser?
+    /// What summaries took, which no answer of the turn has in its own counts.
+    private(set) var summaries = Usage()
 
-    init(history: History, plan: TurnPlan, context: ActionContext) {
+    init(history: History, plan: TurnPlan, context: ActionContext, summariser: Summariser? = nil) {
+        self.summariser = summariser
         self.history = history
         self.plan = plan
         self.context = context
@@ -98,6 +102,9 @@ actor TurnRecorder {
         case .running:
             try await context.emit(ActionEvent("tool_use", update.call.fields))
             context.progress("running \(name)")
+        case .done where update.call.isDone, .failed where update.call.isDone:
+            // What the server told of its own result was passed on when it came, and some tell nothing.
+            context.notice(update.result == nil ? "\(name) was used by the server" : "\(name) \(update.summary)")
         case .done, .failed, .denied:
             let result = update.result ?? ToolResult(call: update.call.id, content: "", isError: true)
             try await context.emit(ActionEvent("tool_result", result.fields.adding("state", update.state.json)))
@@ -123,6 +130,11 @@ actor TurnRecorder {
     }
 
     private func store(_ turn: TurnMessage) async {
+        var turn = turn
+        if turn.message.role == .assistant, let more = summariser?.takeUsage(), more != Usage() {
+            summaries = summaries + more
+            turn.usage = (turn.usage ?? Usage()) + more
+        }
         guard let place else { return }
         if turn.message.role == .assistant, let draft {
             self.draft = nil
@@ -161,19 +173,11 @@ actor TurnRecorder {
 
     private func remember(_ rule: ApprovalRule) async {
         rules.append(rule)
-        guard rule.scope.outlastsConversation else { return }
         await keeping {
-            let key = ["chat", "approvals"]
-            // The settings are those with which the command began.
-            let all =
-                (context.host.settings[key]?.value.array ?? []) + rules.filter(\.scope.outlastsConversation).map(\.json)
-            try await context.registry.one((any SettingsWriter).self).change([(key, .array(all))])
+            try await RememberedRules(history: history, context: context).remember(
+                rule, of: place?.conversation.id, among: rules)
         }
     }
-}
-
-extension ApprovalScope {
-    fileprivate var outlastsConversation: Bool { self == .always || self == .project }
 }
 
 extension CallUpdate {

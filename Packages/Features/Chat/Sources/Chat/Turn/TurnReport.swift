@@ -63,16 +63,3 @@ private struct RoundLimitReached: Failure {
         "the model wanted more tools after \(rounds) rounds, so the turn was ended; raise chat.max-rounds to let it go on"
     }
 }
-
-extension ChatAnswer.Finish {
-    /// One word for programs.
-    var word: String {
-        switch self {
-        case .stop: "stop"
-        case .length: "length"
-        case .calls: "calls"
-        case .refused: "refused"
-        case .other(let word): PlainText.escape(word)
-        }
-    }
-}

@@ -23,7 +23,8 @@ extension History {
         }
     }
 
-    /// Brings a conversation in, as a new one.
+    /// Brings a conversation in, as a new one. What it allows tools to do is not taken over: nobody here has
+    /// allowed it.
     @discardableResult
     public func add(_ transcript: Transcript) async throws -> Conversation {
         let now = now()
@@ -32,8 +33,13 @@ extension History {
             let updated = transcript.updated ?? transcript.items.compactMap(\.time).max() ?? now
             let first = transcript.items.first { $0.message.role == .user }?.message
             let title = Line.cut(transcript.title ?? "", 200)
+            var setup = transcript.setup
+            if var tools = setup.tools.object {
+                tools["rules"] = nil
+                setup.tools = .object(tools)
+            }
             let (row, id) = try connection.insert(
-                transcript.setup, title: title.isEmpty ? first.map(Line.title) ?? "" : title, created: created,
+                setup, title: title.isEmpty ? first.map(Line.title) ?? "" : title, created: created,
                 updated: updated)
             let messages = try connection.insert(transcript.items, into: row, at: created)
             if let head = transcript.head { try connection.setHead(messages[head], of: row) }

@@ -69,5 +69,14 @@ extension History {
                 PRIMARY KEY (call, blob)) STRICT, WITHOUT ROWID;
             CREATE INDEX call_blobs_blob ON call_blobs (blob);
             """),
+        Migration(
+            "approvals-and-cuts",
+            """
+            -- What is allowed or denied in a project, which is a folder.
+            CREATE TABLE approvals (project TEXT NOT NULL, rule TEXT NOT NULL, PRIMARY KEY (project, rule))
+                STRICT, WITHOUT ROWID;
+            -- What was left out of the conversation when a model was asked last.
+            ALTER TABLE conversations ADD COLUMN cut TEXT;
+            """),
     ]
 }

@@ -17,7 +17,7 @@ extension ServerAccess {
         guard response.status.isSuccess else {
             let wait = HTTPError(status: response.status, headers: response.headers, body: [], server: "").retryAfter
             // All envelopes of errors are understood by this one.
-            let refusal = OpenAIDialect(.compatible).refusal(in: response.body)
+            let refusal = OpenAIDialect(.compatible).refusal(in: clean(response.body))
             throw ChatError(refusal, status: response.status.code, retryAfter: wait, model: "", from: self)
         }
         return response

@@ -15,6 +15,7 @@ struct ServerAccess: Sendable {
     let redactor: Redactor
     let limits: AnswerLimits
     let clock: any Clock<Duration>
+    let tracer: Tracer
     var headers: HTTPHeaders = [:]
 
     /// Sends a question and returns as soon as the head of the answer is there.

@@ -12,6 +12,8 @@ struct Delivery {
     var isAsking = false
     /// Kept only for servers that have sessions.
     var session: ServerSession?
+    /// What the server sent that nobody understands.
+    var skipped = SkippedFrames()
 
     mutating func deliver(_ events: [ChatEvent], to receive: Receive) async throws {
         guard !events.isEmpty else { return }

@@ -13,6 +13,7 @@ extension StreamedAnswer {
         var batches = exchange.events(readsErrorField: readsErrorField).batches.makeAsyncIterator()
         // One buffer for the data of all events: an array for each would be made and freed as often.
         var data: [UInt8] = []
+        var name = ""
         var gathering = Gathering()
         while !reader.isComplete {
             var events: [ChatEvent] = []
@@ -24,12 +25,15 @@ extension StreamedAnswer {
                 for index in batch.indices {
                     data.removeAll(keepingCapacity: true)
                     data.append(contentsOf: batch[index].data)
-                    try reader.receive(batch[index].type, data, into: &events)
+                    name = batch[index].type
+                    let before = events.count
+                    try reader.receive(name, data, into: &events)
+                    if events.count == before { delivery.skipped.look(at: name, data) }
                 }
             } catch let error as HTTPError {
                 failure = AnswerFailure(error, hasBegun: true, from: access)
             } catch let error as DialectError {
-                failure = AnswerFailure(error, model: model, from: access)
+                failure = AnswerFailure(access.clean(error, name, data, dialect), model: model, from: access)
             }
             // What came before the failure counts.
             try await delivery.deliver(events, to: receive)
@@ -81,7 +85,7 @@ extension StreamedAnswer {
             return answer
         } catch let error as DialectError {
             try await delivery.deliver(events, to: receive)
-            throw AnswerFailure(error, model: model, from: access)
+            throw AnswerFailure(access.clean(error, body, dialect), model: model, from: access)
         }
     }
 
@@ -99,11 +103,16 @@ extension StreamedAnswer {
         }
         var reader = dialect.reader()
         var events: [ChatEvent] = []
+        var (name, data): (String, [UInt8]) = ("", [])
         var failure: DialectError?
         do throws(DialectError) {
-            for event in batch { try reader.receive(event.type, Array(event.data), into: &events) }
+            for event in batch {
+                name = event.type
+                data = Array(event.data)
+                try reader.receive(name, data, into: &events)
+            }
         } catch {
-            failure = error
+            failure = access.clean(error, name, data, dialect)
         }
         try await delivery.deliver(events, to: receive)
         if let failure { throw AnswerFailure(failure, model: model, from: access) }

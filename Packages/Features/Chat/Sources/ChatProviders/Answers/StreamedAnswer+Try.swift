@@ -61,6 +61,7 @@ extension StreamedAnswer {
         } catch {
             // Its status has said what matters.
         }
+        body = access.clean(body)
         let refusal = dialect.refusal(in: body) ?? Self.refusal(amongEvents: body, in: dialect)
         // HTTPKit knows both forms of `Retry-After`.
         let wait = HTTPError(status: exchange.status, headers: exchange.headers, body: [], server: "").retryAfter

@@ -22,8 +22,23 @@ struct StreamedAnswer: Sendable {
     func run(
         _ request: ChatRequest, in dialect: any Dialect, _ receive: Delivery.Receive
     ) async throws -> (answer: ChatAnswer, dialect: any Dialect) {
-        var delivery = Delivery()
-        if stop != nil { delivery.session = ServerSession(sentIn: request.extras) }
+        try await access.tracer.span(
+            "chat.answer", feature: "chat",
+            attributes: ["provider": .string(access.id), "model": .string(request.model)]
+        ) { notes in
+            var delivery = Delivery()
+            if stop != nil { delivery.session = ServerSession(sentIn: request.extras) }
+            defer { delivery.skipped.tell(notes) }
+            let (answer, used) = try await run(request, in: dialect, &delivery, receive)
+            notes.note("finish", .string(answer.finish.word))
+            for (name, value) in answer.usage.json.object ?? [:] { notes.note(name, value) }
+            return (answer, used)
+        }
+    }
+
+    private func run(
+        _ request: ChatRequest, in dialect: any Dialect, _ delivery: inout Delivery, _ receive: Delivery.Receive
+    ) async throws -> (answer: ChatAnswer, dialect: any Dialect) {
         do {
             return try await persist(request, dialect, &delivery, receive)
         } catch let failure as AnswerFailure {

@@ -7,6 +7,11 @@ public struct ModelChoice: Sendable {
     public let model: String
     /// What is known of the model without asking.
     public let description: ModelDescription?
+    /// How to have somebody better, where this one was chosen because there is nobody else.
+    public var advice: String?
+
+    /// Whether the model runs on a platform of the person's own.
+    public var isPlatform: Bool { provider is KamiwazaProvider }
 }
 
 /// The models of all providers that could be asked.

@@ -7,7 +7,7 @@ extension ProviderDirectory {
     /// A name is a provider and a model (`anthropic/claude-haiku-4-5`), a provider (`ollama`), a model (`gpt-4o`), or the
     /// beginning of a model's name that fits one only. Without a name it is the configured default, the profile in use,
     /// a vendor with a key in the environment, another server of the settings, a vendor with a kept key, a server on this
-    /// machine, in this order.
+    /// machine, and what other features have, in this order.
     public func choice(of name: String? = nil) async throws -> ModelChoice {
         if let name = name ?? setup.defaultModel, !name.isEmpty { return try await resolve(name) }
         if let profile = setup.profile, let provider = configured.first(where: { $0.id == profile }) {
@@ -21,17 +21,29 @@ extension ProviderDirectory {
             return try await defaultChoice(of: provider(named: vendor.id))
         }
         if let provider = await localProviders().first { return try await defaultChoice(of: provider) }
+        for provider in setup.others where await provider.isAvailable() { return try await lastResort(provider) }
         throw nobody()
     }
 
+    private func lastResort(_ provider: any ModelProvider) async throws -> ModelChoice {
+        var choice = try await defaultChoice(of: provider)
+        let keys = vendors.map(\.keyVariable).joined(separator: ", ")
+        choice.advice =
+            "set one of \(keys)" + (setup.authenticator == nil ? "" : ", or 'martlet auth secret set openai'")
+        return choice
+    }
+
+    /// Whether a provider has this id, whoever it belongs to.
+    private func isKnown(_ id: String) -> Bool {
+        configured.contains { $0.id == id } || setup.localServers.contains { $0.id == id }
+            || setup.others.contains { $0.id == id }
+    }
+
     private func resolve(_ name: String) async throws -> ModelChoice {
-        if configured.contains(where: { $0.id == name }) || setup.localServers.contains(where: { $0.id == name }) {
-            return try await defaultChoice(of: provider(named: name))
-        }
+        if isKnown(name) { return try await defaultChoice(of: provider(named: name)) }
         if let slash = name.firstIndex(of: "/") {
             let (id, model) = (String(name[..<slash]), String(name[name.index(after: slash)...]))
-            let isKnown = configured.contains { $0.id == id } || setup.localServers.contains { $0.id == id }
-            if isKnown, !model.isEmpty {
+            if isKnown(id), !model.isEmpty {
                 let provider = try await provider(named: id)
                 return choice(model, of: try checked(provider))
             }

@@ -29,7 +29,8 @@ public final class ProviderDirectory: Sendable {
         let factory = ProviderFactory(setup: setup, farewells: farewells)
         self.factory = factory
         vendors = Vendor.all(sendsAttribution: setup.sendsAttribution, usesResponses: setup.usesResponses)
-        configured = vendors.map { factory.vendor($0) } + setup.allServers.map { factory.server($0) }
+        let servers = ProviderSetup.all(setup.servers, setup.environment)
+        configured = vendors.map { factory.vendor($0) } + servers.map { factory.server($0) }
     }
 
     /// Returns when every gateway has been told what is to be stopped, two seconds at most.
@@ -42,17 +43,20 @@ public final class ProviderDirectory: Sendable {
         async let local = localProviders()
         var available: [any ModelProvider] = []
         for provider in configured where await provider.isAvailable() { available.append(provider) }
-        return await available + local
+        available += await local
+        for provider in setup.others where await provider.isAvailable() { available.append(provider) }
+        return available
     }
 
-    /// The provider of that id: a vendor, a profile, or a server on this machine.
+    /// The provider of that id: a vendor, a profile, a server on this machine, or one of somebody else.
     public func provider(named id: String) async throws -> any ModelProvider {
         if let provider = configured.first(where: { $0.id == id }) { return provider }
         if setup.localServers.contains(where: { $0.id == id }) {
             if let provider = await localProviders().first(where: { $0.id == id }) { return provider }
             throw notRunning(id)
         }
-        let known = configured.map(\.id) + setup.localServers.map(\.id)
+        if let other = setup.others.first(where: { $0.id == id }) { return other }
+        let known = configured.map(\.id) + setup.localServers.map(\.id) + setup.others.map(\.id)
         throw ChatError(
             .unknownProvider,
             "there is no provider “\(PlainText.escape(id))”\(Suggestion.text(for: id, among: known))",
@@ -104,7 +108,7 @@ extension ProviderFactory {
 
 extension ProviderSetup {
     /// The servers of the settings, and those for which the environment alone has an address.
-    fileprivate var allServers: [ChatServer] {
+    static func all(_ servers: [ChatServer], _ environment: [String: String]) -> [ChatServer] {
         var all = servers
         for (id, kind) in [("kamiwaza", ChatServer.Kind.kamiwaza), ("gateway", .gateway)] {
             guard let address = environment[EnvironmentKey.addressVariable(for: id)], !address.isEmpty,

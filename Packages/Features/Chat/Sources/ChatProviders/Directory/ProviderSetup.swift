@@ -16,6 +16,10 @@ public struct ProviderSetup: Sendable {
     /// Asked only for names: which vendors have a key there.
     public var secrets: (any SecretStore)?
     public var servers: [ChatServer] = []
+    /// Those of others. Their models can be named, and the first of them is asked where nobody else can be.
+    public var others: [any ModelProvider] = []
+    /// Opens a span for each question.
+    public var tracer: Tracer?
     /// The profile in use.
     public var profile: String?
     /// The configured default, written as in `ProviderDirectory.choice`.

@@ -45,7 +45,7 @@ extension ProviderFactory {
             stop: { [farewells] session in farewells.stop(session, at: chat, through: access) })
         return ServerPlan(
             access: access, question: question, dialect: OpenAIDialect(.gateway), defaultModel: nil,
-            isAvailable: { true }, lastModel: lastModel(server.name),
+            runsTools: true, isAvailable: { true }, lastModel: lastModel(server.name),
             load: {
                 do {
                     // The better list is not there in every version.

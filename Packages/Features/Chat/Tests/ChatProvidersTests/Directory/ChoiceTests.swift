@@ -8,7 +8,7 @@ import OpenAIDialect
 import Synchronization
 import Testing
 
-@Suite("Which model is asked", .timeLimit(.minutes(1)))
+@Suite("Which model is asked", .timeLimit(.minutes(5)))
 struct ChoiceTests {
     private static let models = #"{"data":[{"id":"llama3:8b"},{"id":"llama3:70b"},{"id":"qwen3:14b"}]}"#
 
@@ -127,7 +127,7 @@ struct ChoiceTests {
         } during: { server in
             let start = ContinuousClock.now
             #expect(await makeDirectory(local: server).available().isEmpty)
-            #expect(ContinuousClock.now - start < .seconds(3))
+            #expect(ContinuousClock.now - start < .seconds(20))
         }
     }
 

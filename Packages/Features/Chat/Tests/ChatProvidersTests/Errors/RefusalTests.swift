@@ -72,7 +72,8 @@ struct RefusalTests {
     private func access(_ redactor: Redactor = Redactor()) -> ServerAccess {
         ServerAccess(
             id: "lab", name: "Lab", client: HTTPClient(), credential: .none, remedy: "set LAB_API_KEY",
-            redactor: redactor, limits: AnswerLimits(), clock: ContinuousClock())
+            redactor: redactor, limits: AnswerLimits(), clock: ContinuousClock(),
+            tracer: Tracer(sinks: [], now: { Timestamp(microseconds: 0) }))
     }
 
     @Test("is a sentence that says what to do next and has no final stop", arguments: cases)

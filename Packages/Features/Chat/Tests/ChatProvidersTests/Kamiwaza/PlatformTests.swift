@@ -9,7 +9,7 @@ import KamiwazaTesting
 import Synchronization
 import Testing
 
-@Suite("A Kamiwaza platform", .timeLimit(.minutes(1)))
+@Suite("A Kamiwaza platform", .timeLimit(.minutes(5)))
 struct PlatformTests {
     /// What a scripted platform has deployed, which a test changes.
     final class Board: Sendable {

@@ -7,7 +7,7 @@ import JSON
 import OpenAIDialect
 import Testing
 
-@Suite("A server that speaks like OpenAI", .timeLimit(.minutes(1)))
+@Suite("A server that speaks like OpenAI", .timeLimit(.minutes(5)))
 struct CompatibleTests {
     /// Asks a profile with these quirks at the scripted server.
     private func ask(

@@ -6,7 +6,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("A vendor", .timeLimit(.minutes(1)))
+@Suite("A vendor", .timeLimit(.minutes(5)))
 struct VendorTests {
     static let claude = #"""
         event: message_start
@@ -107,7 +107,8 @@ struct VendorTests {
             try await fixture.expectHello()
             let headers = try #require(fixture.server.record.requests.first).headers
             #expect((headers["X-OpenRouter-Title"] == "Martlet") == isOn)
-            #expect((headers["HTTP-Referer"] != nil) == isOn)
+            #expect((headers["X-Title"] != nil) == isOn)
+            #expect(headers["HTTP-Referer"] == nil)
             #expect(fixture.server.record.requests.first?.target == "/api/v1/chat/completions")
         }
     }

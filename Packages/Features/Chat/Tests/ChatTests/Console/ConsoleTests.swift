@@ -5,7 +5,7 @@ import Testing
 
 @testable import Chat
 
-@Suite("Somebody who talks on a terminal", .timeLimit(.minutes(1)))
+@Suite("Somebody who talks on a terminal", .timeLimit(.minutes(5)))
 struct ConsoleTests {
     @Test("says one thing after the other in one conversation")
     func talk() async throws {

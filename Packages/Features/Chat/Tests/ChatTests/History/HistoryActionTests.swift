@@ -3,7 +3,7 @@ import FileKit
 import JSON
 import Testing
 
-@Suite("What was said", .timeLimit(.minutes(1)))
+@Suite("What was said", .timeLimit(.minutes(5)))
 struct HistoryActionTests {
     /// A desk with one conversation of two turns, and its id.
     private func withTalk(_ body: (inout Desk, JSON) async throws -> Void) async throws {

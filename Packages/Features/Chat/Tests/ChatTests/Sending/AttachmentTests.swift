@@ -3,7 +3,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("What goes along with a message", .timeLimit(.minutes(1)))
+@Suite("What goes along with a message", .timeLimit(.minutes(5)))
 struct AttachmentTests {
     @Test("can be piped in")
     func piped() async throws {
@@ -33,7 +33,7 @@ struct AttachmentTests {
     func unreadable(bytes: [UInt8]) async throws {
         try await Desk.run(answers: Answers.say("Seen")) { desk in
             let name = try desk.write(bytes, to: "thing.bin")
-            let done = try await desk.attempt("chat.send", ["message": ["Look"], "file": [.string(name)]])
+            let done = try await desk.attempt("chat.send", ["message": "Look", "file": [.string(name)]])
             #expect(done.failure?.code == "chat.attachment" && done.exit == .usage)
             #expect(done.failure?.message.contains("thing.bin") == true)
             #expect(desk.asked.isEmpty)
@@ -60,7 +60,7 @@ struct AttachmentTests {
     func badSchema() async throws {
         try await Desk.run(answers: Answers.say("x")) { desk in
             let name = try desk.write(Array("{\"type\": ".utf8), to: "city.json")
-            let done = try await desk.attempt("chat.send", ["message": ["Where?"], "schema": .string(name)])
+            let done = try await desk.attempt("chat.send", ["message": "Where?", "schema": .string(name)])
             #expect(done.exit == .usage)
             #expect(done.failure?.message.contains("city.json") == true)
             #expect(desk.asked.isEmpty)

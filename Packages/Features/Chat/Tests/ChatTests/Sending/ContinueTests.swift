@@ -3,7 +3,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("A conversation", .timeLimit(.minutes(1)))
+@Suite("A conversation", .timeLimit(.minutes(5)))
 struct ContinueTests {
     @Test("goes on where it was: the newest one, or the one that is named")
     func goesOn() async throws {
@@ -28,7 +28,7 @@ struct ContinueTests {
     @Test("that is not there is an error, and nobody is asked")
     func missing() async throws {
         try await Desk.run(answers: Answers.say("x")) { desk in
-            let done = try await desk.attempt("chat.send", ["message": ["Hi"], "conversation": "zzzz"])
+            let done = try await desk.attempt("chat.send", ["message": "Hi", "conversation": "zzzz"])
             #expect(done.failure?.code == "history.not-found" && done.exit == .usage)
             #expect(desk.asked.isEmpty)
         }
@@ -106,7 +106,7 @@ struct ContinueTests {
             try connection.send(Answers.piece(question) + Answers.end)
         } _: { [gate] desk in
             let heard = Heard()
-            async let slow = desk.attempt("chat.send", ["message": ["slow"]], heard: heard)
+            async let slow = desk.attempt("chat.send", ["message": "slow"], heard: heard)
             await heard.wait(for: "to ")
             let quick = try await desk.say("quick")
             #expect(quick["result"] == "to user: quick")

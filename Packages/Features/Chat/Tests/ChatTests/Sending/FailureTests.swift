@@ -5,7 +5,7 @@ import JSON
 import Registry
 import Testing
 
-@Suite("An answer that does not come to its end", .timeLimit(.minutes(1)))
+@Suite("An answer that does not come to its end", .timeLimit(.minutes(5)))
 struct FailureTests {
     @Test("because the server broke is kept as far as it came, and marked")
     func midst() async throws {
@@ -13,7 +13,7 @@ struct FailureTests {
             answers: Answers.first + Answers.piece("Hel") + "data: \(Answers.error("the engine broke"))\n\n",
             Answers.say("Again")
         ) { desk in
-            let done = try await desk.attempt("chat.send", ["message": ["Hi"]])
+            let done = try await desk.attempt("chat.send", ["message": "Hi"])
             #expect(done.failure?.message.contains("the engine broke") == true)
             #expect(done.heard.text == "Hel")
             let stored = try await desk.stored()
@@ -29,7 +29,7 @@ struct FailureTests {
     @Test("because the connection was cut is kept as far as it came, and marked")
     func cut() async throws {
         try await Desk.run(answers: Answers.first + Answers.piece("Hel")) { desk in
-            let done = try await desk.attempt("chat.send", ["message": ["Hi"]])
+            let done = try await desk.attempt("chat.send", ["message": "Hi"])
             #expect(done.failure != nil && done.exit != .done)
             let stored = try await desk.stored()
             #expect(stored.count == 2 && stored[1].hasPrefix("assistant: Hel (failed: "), "\(stored)")
@@ -43,7 +43,7 @@ struct FailureTests {
                 ? try connection.reply(Answers.error("bad key"), status: 401)
                 : try connection.stream(Answers.say("Hello"))
         } _: { desk in
-            let done = try await desk.attempt("chat.send", ["message": ["Hi"]])
+            let done = try await desk.attempt("chat.send", ["message": "Hi"])
             #expect(done.exit == .denied)
             #expect(done.failure?.message.contains(Desk.key) == false)
             let stored = try await desk.stored()
@@ -57,7 +57,7 @@ struct FailureTests {
     @Test("because nothing is in it is a failure")
     func empty() async throws {
         try await Desk.run(answers: Answers.first + Answers.end) { desk in
-            let done = try await desk.attempt("chat.send", ["message": ["Hi"]])
+            let done = try await desk.attempt("chat.send", ["message": "Hi"])
             #expect(done.failure != nil && done.exit != .done)
         }
     }
@@ -84,7 +84,7 @@ struct FailureTests {
             try connection.stall()
         } _: { desk in
             let heard = Heard()
-            let task = Task { [desk] in try await desk.attempt("chat.send", ["message": ["Hi"]], heard: heard) }
+            let task = Task { [desk] in try await desk.attempt("chat.send", ["message": "Hi"], heard: heard) }
             await heard.wait(for: "Hel")
             task.cancel()
             let done = try await task.value
@@ -102,7 +102,7 @@ struct FailureTests {
             try connection.stream(Answers.first + Answers.piece("Hel"))
             try connection.stall()
         } _: { desk in
-            let done = try await desk.attempt("chat.send", ["message": ["Hi"]], heard: Heard(leaves: true))
+            let done = try await desk.attempt("chat.send", ["message": "Hi"], heard: Heard(leaves: true))
             #expect(done.failure?.code == "test.reader-left")
             try await desk.server.until { $0.connections.first?.peerLeft == true }
             #expect(try await desk.stored() == ["user: Hi", "assistant: Hel (stopped)"])
@@ -116,7 +116,7 @@ struct FailureTests {
             try connection.sendEndlessly(Array(Answers.piece("more and more ").utf8))
         } _: { desk in
             let heard = Heard()
-            let task = Task { [desk] in try await desk.attempt("chat.send", ["message": ["Hi"]], heard: heard) }
+            let task = Task { [desk] in try await desk.attempt("chat.send", ["message": "Hi"], heard: heard) }
             await heard.wait(for: "more and more more")
             task.cancel()
             let exit = try await task.value.exit

@@ -9,6 +9,9 @@ enum Answers {
         #"data: {"id":"c1","model":"small-1","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}}"# + "\n\n"
     static let done = "data: [DONE]\n\n"
 
+    /// An end without any counts.
+    static let silentEnd = chunk("{}", finish: "stop") + done
+
     /// A whole answer.
     static func say(_ text: String) -> String { first + piece(text) + end }
 

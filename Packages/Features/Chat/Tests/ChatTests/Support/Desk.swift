@@ -17,6 +17,10 @@ struct Desk: Sendable {
     let server: ScriptedServer
     var environment: [String: String]
     var person: any Interaction = HeadlessInteraction()
+    /// The features that there are.
+    var features: [any Feature.Type] = [Workshop.self, ChatFeature.self]
+    /// The settings file of the project that the commands run in.
+    var project: String?
     /// Settings that are stronger than those of the file.
     var settings = "{}"
 
@@ -135,7 +139,7 @@ struct Desk: Sendable {
     // MARK: Composing
 
     private func composed() throws -> Host {
-        let types: [any Feature.Type] = [Workshop.self, ChatFeature.self]
+        let types = features
         var catalogue = SettingsCatalogue(features: types.map { $0.manifest.id })
         for type in types { catalogue.add(type.manifest.settings, of: type.manifest.id) }
         catalogue.closeWithProfiles()
@@ -150,7 +154,8 @@ struct Desk: Sendable {
         let surroundings = Surroundings(
             environment: environment,
             locations: Locations(
-                current: folder, config: "\(folder)/config", data: "\(folder)/data", state: "\(folder)/state",
+                current: folder, config: "\(folder)/config", project: project, data: "\(folder)/data",
+                state: "\(folder)/state",
                 cache: "\(folder)/cache"), clock: ContinuousClock(), now: Moments().next)
         let composition = Composition(types.map { BuiltInFeature($0) }, settings: settings, surroundings: surroundings)
         if !composition.problems.isEmpty { throw CompositionFailure(composition.problems) }

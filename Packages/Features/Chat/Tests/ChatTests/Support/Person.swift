@@ -34,7 +34,7 @@ final class Person: Interaction {
             state.answers[question.id] = left
             return first
         }
-        if answer == nil, case .composition = question.kind { return .composition(nil) }
+        if case .composition = question.kind { return .composition(answer?.string) }
         return try await HeadlessInteraction(answers: answer.map { [question.id: $0] } ?? [:]).answer(question)
     }
 }

@@ -3,7 +3,7 @@ import FileKit
 import JSON
 import Testing
 
-@Suite("A tool that changes something", .timeLimit(.minutes(1)))
+@Suite("A tool that changes something", .timeLimit(.minutes(5)))
 struct ApprovalTests {
     @Test("is not used where nobody can approve it, and the command says so by its exit")
     func nobody() async throws {

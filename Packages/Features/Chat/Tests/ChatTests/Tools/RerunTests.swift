@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import Testing
 
-@Suite("A call that is done again", .timeLimit(.minutes(1)))
+@Suite("A call that is done again", .timeLimit(.minutes(5)))
 struct RerunTests {
     @Test("gives a new result, also with another input, and changes nothing of the conversation")
     func rerun() async throws {

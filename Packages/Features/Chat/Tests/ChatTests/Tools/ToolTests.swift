@@ -3,7 +3,7 @@ import JSON
 import Registry
 import Testing
 
-@Suite("A model with tools", .timeLimit(.minutes(1)))
+@Suite("A model with tools", .timeLimit(.minutes(5)))
 struct ToolTests {
     @Test("is given none unless that is wanted")
     func none() async throws {
@@ -77,7 +77,7 @@ struct ToolTests {
         try await Desk.run(answers: Answers.call("dry"), Answers.say("Well.")) { desk in
             let heard = Heard()
             let task = Task { [desk] in
-                try await desk.attempt("chat.send", ["message": ["Dry it"], "tools": true], heard: heard)
+                try await desk.attempt("chat.send", ["message": "Dry it", "tools": true], heard: heard)
             }
             await heard.wait { $0.contains { $0.type == "tool_use" } }
             task.cancel()
@@ -97,7 +97,7 @@ struct ToolTests {
     func rounds() async throws {
         try await Desk.run({ try $0.stream(Answers.call("shop_stock", input: ["thing": "nails"])) }) { desk in
             desk.settings = "{chat: {'max-rounds': 3}}"
-            let done = try await desk.attempt("chat.send", ["message": ["Count"], "tools": true])
+            let done = try await desk.attempt("chat.send", ["message": "Count", "tools": true])
             #expect(done.failure?.code == "chat.round-limit" && done.exit == .failed)
             #expect(desk.asked.count == 3)
         }

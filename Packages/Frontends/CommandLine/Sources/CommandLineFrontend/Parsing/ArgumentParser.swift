@@ -166,6 +166,9 @@ struct ArgumentParser {
             if let element = declaration.schema.element {
                 let value = try element.json(fromWord: word)
                 parsed.arguments[declaration.name] = .array((parsed.arguments[declaration.name]?.array ?? []) + [value])
+            } else if declaration.joinsWords {
+                let before = parsed.arguments[declaration.name]?.string.map { $0 + " " } ?? ""
+                parsed.arguments[declaration.name] = .string(before + word)
             } else {
                 set(declaration, try declaration.schema.json(fromWord: word), shown)
             }

@@ -24,12 +24,24 @@ struct CommandTree: Sendable {
     private(set) var root = Node(path: [])
     private(set) var aliases: [String: Action] = [:]
 
-    init(_ actions: ActionIndex) {
+    /// - Parameter first: leaves out what begins with another word, except shortcuts.
+    init(_ actions: ActionIndex, beginning first: String = "") {
         for action in actions.all {
-            let words = action.id.split(separator: ".").map(String.init)
-            Self.insert(action, at: words[...], into: &root)
             if let alias = action.alias { aliases[alias] = action }
+            guard action.id.hasPrefix(first) else { continue }
+            let words = action.id.utf8.split(separator: UInt8(ascii: ".")).map { String(Substring($0)) }
+            guard first.isEmpty || words.first == first else { continue }
+            Self.insert(action, at: words[...], into: &root)
         }
+    }
+
+    /// What the words mean, for which no more of the tree is made than is needed.
+    ///
+    /// - Throws: `UsageError` that suggests the nearest command.
+    static func match(_ words: [String], among actions: ActionIndex) throws(UsageError) -> Match {
+        let branch = CommandTree(actions, beginning: words.first ?? "")
+        let isKnown = words.first.map { branch.root.children[$0] != nil || branch.aliases[$0] != nil } ?? true
+        return try (isKnown ? branch : CommandTree(actions)).match(words)
     }
 
     private static func insert(_ action: Action, at words: ArraySlice<String>, into node: inout Node) {

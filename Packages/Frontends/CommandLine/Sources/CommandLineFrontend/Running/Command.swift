@@ -57,7 +57,7 @@ struct Command: Sendable {
             try streams.write(CommandLineFeature.helpText(words.filter { !$0.hasPrefix("-") }, host, width: width))
             return nil
         }
-        switch try CommandTree(workbench.registry.actions).match(words) {
+        switch try CommandTree.match(words, among: workbench.registry.actions) {
         case .action(let action, let rest): return (action, rest)
         case .group(let node):
             throw UsageError.missingVerb(node.path, verbs: node.visible.compactMap(\.path.last))
@@ -114,7 +114,7 @@ struct Command: Sendable {
             defer {
                 group.cancelAll()
                 line?.finish()
-                output.settle()
+                output.finish()
             }
             return try await work()
         }

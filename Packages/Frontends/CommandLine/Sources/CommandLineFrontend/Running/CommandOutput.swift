@@ -16,6 +16,8 @@ final class CommandOutput: ActionOutput {
     private let redactor: Redactor
     /// What draws the text on a terminal; elsewhere it is passed on as it is.
     private let live: LiveText?
+    /// Keeps keys from being shown in the midst of what is drawn.
+    private let silence = TypingSilence()
     private let sanitizer = Mutex(StreamSanitizer())
     /// Whether the progress line says something.
     private let showsProgress = Mutex(false)
@@ -36,6 +38,9 @@ final class CommandOutput: ActionOutput {
         self.level = level
         self.redactor = redactor
     }
+
+    /// What is drawn for a person goes where the progress line would be.
+    var isWatched: Bool { format == .text && progressLine != nil }
 
     var hasPrintedText: Bool { hasText.withLock { $0 } }
 
@@ -80,6 +85,7 @@ final class CommandOutput: ActionOutput {
                 progressLine?.update(StyledText())
                 progressLine?.around {}
             }
+            silence.begin()
             switch format {
             case .markdown: try live.show(markdown: text)
             case .plain: try live.show(plain: text)
@@ -94,6 +100,12 @@ final class CommandOutput: ActionOutput {
     func settle() {
         // An output that is gone says so to the next event, or to the result.
         do { try live?.settle() } catch {}
+    }
+
+    /// Ends all that is shown.
+    func finish() {
+        settle()
+        silence.end()
     }
 
     func progress(_ progress: Progress) {
@@ -129,7 +141,7 @@ final class CommandOutput: ActionOutput {
 
     /// Lends the terminal to a question.
     func aroundQuestion<Result>(_ body: () async throws -> Result) async throws -> Result {
-        settle()
+        finish()
         guard let progressLine else { return try await body() }
         return try await progressLine.around(body)
     }

@@ -11,6 +11,7 @@ struct TerminalInteraction: Interaction {
     let isDumb: Bool
 
     var canAsk: Bool { true }
+    var unattended: any Interaction { HeadlessInteraction(answers: answers) }
 
     func answer(_ question: Question) async throws -> Answer {
         if answers[question.id] != nil { return try await HeadlessInteraction(answers: answers).answer(question) }

@@ -11,10 +11,12 @@ enum {
     /// The same, and what was typed ahead is dropped.
     martlet_input_secret,
     /// Keys as they are: CR and LF differ, pastes are marked, and a change of the size writes 2 to `wake_fd`.
-    martlet_input_keys
+    martlet_input_keys,
+    /// Lines as the terminal edits them, and signal keys, but nothing that is typed is shown.
+    martlet_input_silent
 };
 
-/// Takes the terminal behind `fd` out of echo, line and signal-key mode, and guards it: until
+/// Takes the terminal behind `fd` out of echo, line and signal-key mode as `input` wants, and guards it: until
 /// `martlet_terminal_leave`, an ending by signal, crash or `exit` puts it back first. A restore in between writes 0
 /// to `wake_fd`. Returns 0 or an errno; EBUSY when one terminal is taken already.
 int martlet_terminal_enter(int fd, int wake_fd, int input);

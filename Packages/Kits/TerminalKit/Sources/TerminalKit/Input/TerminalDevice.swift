@@ -11,6 +11,8 @@ import Glibc
         case secret
         /// Single keys: CR and LF differ, pastes are marked, and changes of the size are told.
         case keys
+        /// Nothing yet: lines as the terminal edits them, but not shown while they are typed.
+        case silent
         /// Lines as the terminal itself edits them; nothing is changed about it.
         case untouched
     }
@@ -70,6 +72,7 @@ import Glibc
         case .line: martlet_terminal_enter(descriptor, wake.writeEnd, Int32(martlet_input_line))
         case .secret: martlet_terminal_enter(descriptor, wake.writeEnd, Int32(martlet_input_secret))
         case .keys: martlet_terminal_enter(descriptor, wake.writeEnd, Int32(martlet_input_keys))
+        case .silent: martlet_terminal_enter(descriptor, wake.writeEnd, Int32(martlet_input_silent))
         case .untouched: 0
         }
     }

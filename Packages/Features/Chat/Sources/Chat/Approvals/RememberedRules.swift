@@ -1,0 +1,54 @@
+import Capabilities
+import ChatHistory
+import JSON
+import Registry
+import Settings
+import TurnLoop
+
+/// What the person has decided about tools for longer than once, and where it is kept: with the conversation, with the
+/// project, or in the settings.
+struct RememberedRules: Sendable {
+    let history: History
+    let context: ActionContext
+
+    /// The folder that a project is known by: that of its settings, or else the one that the command runs in.
+    var project: String {
+        let current = context.host.locations.current
+        guard let file = context.host.locations.project else { return current }
+        let parts = file.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
+        return parts.count > 1 ? parts.joined(separator: "/") : current
+    }
+
+    /// What holds in a conversation besides the settings. What cannot be read any more holds no more.
+    func rules(of conversation: Conversation?) async -> [ApprovalRule] {
+        let own = conversation?.setup.rules ?? []
+        let others: [JSON]
+        do { others = try await history.rules(ofProject: project) } catch {
+            context.notice("what is allowed in this project could not be read: \(AnyFailure(error).message)")
+            others = []
+        }
+        return Self.read(own, .conversation) + Self.read(others, .project)
+    }
+
+    /// - Parameter scope: that of the place where the rules were kept, whatever they say themselves.
+    static func read(_ rules: [JSON], _ scope: ApprovalScope) -> [ApprovalRule] {
+        rules.compactMap { json in
+            guard var rule = try? ApprovalRule(json: json) else { return nil }
+            rule.scope = scope
+            return rule
+        }
+    }
+
+    /// - Parameter rules: all that was decided since the command began; the settings are those of its beginning.
+    func remember(_ rule: ApprovalRule, of conversation: ConversationID?, among rules: [ApprovalRule]) async throws {
+        switch rule.scope {
+        case .once: break
+        case .conversation: if let conversation { try await history.add(rule.json, to: conversation) }
+        case .project: try await history.add(rule.json, toProject: project)
+        case .always:
+            let key = ["chat", "approvals"]
+            let all = (context.host.settings[key]?.value.array ?? []) + rules.filter { $0.scope == .always }.map(\.json)
+            try await context.registry.one((any SettingsWriter).self).change([(key, .array(all))])
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Capabilities
+import ChatProviders
+
+/// A provider of Chat's as other features find it. It is made when it is used for the first time.
+final class OfferedProvider: ModelProvider {
+    let id: String
+    let name: String
+    let runsTools: Bool
+    private let services: ChatServices
+
+    init(_ offer: ProviderOffer, _ services: ChatServices) {
+        id = offer.id
+        name = offer.name
+        runsTools = offer.runsTools
+        self.services = services
+    }
+
+    private func provider() async throws -> any ModelProvider { try await services.directory().provider(named: id) }
+
+    func isAvailable() async -> Bool {
+        // Without a registry there is nobody who could sign a request.
+        do { return try await provider().isAvailable() } catch { return false }
+    }
+
+    func models() async throws -> [ModelDescription] { try await services.directory().models(of: id) }
+
+    func answer(
+        _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
+    ) async throws -> ChatAnswer {
+        try await provider().answer(request, receive)
+    }
+}

@@ -1,0 +1,75 @@
+public import JSON
+import StorageKit
+
+/// What people have decided about tools, in the words of who uses it: with a conversation, or with a project.
+extension History {
+    /// What was decided in a conversation.
+    public func rules(of id: ConversationID) async throws -> [JSON] {
+        try await conversation(id).setup.rules
+    }
+
+    /// Adds a decision to a conversation; one that it has already changes nothing.
+    public func add(_ rule: JSON, to id: ConversationID) async throws {
+        _ = try await change(id) { connection, row in
+            let rules = try connection.rules(of: row)
+            guard !rules.contains(rule) else { return }
+            try connection.set(rules: rules + [rule], of: row)
+        }
+    }
+
+    /// Forgets what was decided in a conversation, and tells how much that was.
+    @discardableResult
+    public func removeRules(of id: ConversationID) async throws -> Int {
+        try await database.write { connection in
+            let row = try connection.row(of: id)
+            let count = try connection.rules(of: row).count
+            try connection.set(rules: [], of: row)
+            return count
+        }
+    }
+
+    /// What was decided in a project, which is named by its folder.
+    public func rules(ofProject folder: String) async throws -> [JSON] {
+        try await database.read { connection in
+            try connection.all("SELECT rule FROM approvals WHERE project = ? ORDER BY rule", folder) { row in
+                try Connection.json(row[0])
+            }
+        }
+    }
+
+    public func add(_ rule: JSON, toProject folder: String) async throws {
+        try await database.write { connection in
+            try connection.run("INSERT OR IGNORE INTO approvals (project, rule) VALUES (?, ?)", folder, rule.text())
+        }
+    }
+
+    @discardableResult
+    public func removeRules(ofProject folder: String) async throws -> Int {
+        try await database.write { connection in
+            let count: Int? = try connection.first("SELECT count(*) FROM approvals WHERE project = ?", folder) { row in
+                try row[0]
+            }
+            try connection.run("DELETE FROM approvals WHERE project = ?", folder)
+            return count ?? 0
+        }
+    }
+}
+
+extension ConversationSetup {
+    /// What was decided about tools in the conversation.
+    public var rules: [JSON] { tools["rules"]?.array ?? [] }
+}
+
+extension Connection {
+    fileprivate func rules(of conversation: Int64) throws -> [JSON] {
+        let text: String? = try first("SELECT tools FROM conversations WHERE id = ?", conversation) { row in
+            try row[0]
+        }
+        return try text.map(Self.json)?["rules"]?.array ?? []
+    }
+
+    fileprivate func set(rules: [JSON], of conversation: Int64) throws {
+        let tools: JSON = rules.isEmpty ? [:] : ["rules": .array(rules)]
+        try run("UPDATE conversations SET tools = ? WHERE id = ?", tools.text(), conversation)
+    }
+}

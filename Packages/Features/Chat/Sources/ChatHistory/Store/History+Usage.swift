@@ -1,0 +1,49 @@
+import Capabilities
+import StorageKit
+
+extension History {
+    /// What answers took, those of the newest group first. Deleted conversations count as long as they can be had back,
+    /// since what they took was taken. Days are those of UTC.
+    public func usage(
+        by grouping: UsageTotal.Grouping, _ filter: HistoryFilter = HistoryFilter()
+    ) async throws -> [UsageTotal] {
+        try await database.read { connection in
+            try connection.all(
+                "SELECT " + grouping.key + " AS key, " + (grouping == .conversation ? "c.title" : "NULL") + Self.sums
+                    + " GROUP BY key ORDER BY max(m.time) DESC, key",
+                filter.since, filter.until, filter.model, filter.provider
+            ) { row in
+                UsageTotal(
+                    key: try row[0] ?? "", title: try row[1], answers: try row[2],
+                    usage: Usage(
+                        inputTokens: try row[3], outputTokens: try row[4], cachedTokens: try row[5],
+                        cacheWriteTokens: try row[6], reasoningTokens: try row[7],
+                        cost: try (row[8] as Int?).map(Cost.init(nanodollars:))))
+            }
+        }
+    }
+
+    /// Numbers that servers made up are cut, so that no sum of them overflows.
+    private static let sums: SQL = """
+        , count(*), sum(min(m.usage ->> 'input_tokens', 1000000000000)),
+            sum(min(m.usage ->> 'output_tokens', 1000000000000)),
+            sum(min(m.usage ->> 'cached_tokens', 1000000000000)),
+            sum(min(m.usage ->> 'cache_write_tokens', 1000000000000)),
+            sum(min(m.usage ->> 'reasoning_tokens', 1000000000000)),
+            sum(min(m.usage ->> 'cost_nanodollars', 1000000000000000))
+        FROM messages m JOIN conversations c ON c.id = m.conversation
+        WHERE m.usage IS NOT NULL AND m.usage != '{}' AND (?1 IS NULL OR m.time >= ?1) AND (?2 IS NULL OR m.time < ?2)
+            AND (?3 IS NULL OR m.model = ?3) AND (?4 IS NULL OR m.provider = ?4)
+        """
+}
+
+extension UsageTotal.Grouping {
+    fileprivate var key: SQL {
+        switch self {
+        case .conversation: "c.name"
+        case .provider: "coalesce(m.provider, c.provider)"
+        case .model: "coalesce(m.model, c.model)"
+        case .day: "strftime('%Y-%m-%d', m.time / 1000000, 'unixepoch')"
+        }
+    }
+}

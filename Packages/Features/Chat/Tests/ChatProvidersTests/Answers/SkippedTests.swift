@@ -1,0 +1,77 @@
+import Capabilities
+import ChatProviders
+import CoreTesting
+import HTTPClient
+import HTTPCore
+import HTTPTesting
+import JSON
+import Testing
+
+@Suite("What a server sends that nobody understands", .timeLimit(.minutes(5)))
+struct SkippedTests {
+    /// Asks a provider of that kind, which sends this, and gives the span of the question.
+    private func span(
+        _ stream: String, as id: String = "openai", isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Span {
+        let sink = RecordingSpanSink()
+        try await Fixture.run(as: id) { setup in
+            setup.tracer = Tracer(sinks: [sink], now: setup.now)
+        } _: {
+            try $0.stream(stream)
+        } _: { fixture in
+            try await fixture.expectHello()
+        }
+        return try #require(sink.spans.first { $0.name == "chat.answer" })
+    }
+
+    @Test("is passed over and counted in the trace, and nothing that is known is")
+    func openAI() async throws {
+        let strange =
+            "event: weather\ndata: sunny\n\n" + #"data: {"object":"mood","level":7}"# + "\n\n"
+            + #"data: {"object":"mood","level":8}"# + "\n\n" + #"data: {"heartbeat":1}"# + "\n\n"
+        let span = try await span(Stream.first + strange + Stream.text("Hello") + Stream.end)
+        #expect(span.attributes["skipped"] == ["mood": 2, "weather": 1, "{heartbeat}": 1])
+        #expect(span.attributes["provider"] == "openai" && span.attributes["finish"] == "stop")
+        #expect(span.attributes["input_tokens"] == 9)
+        let plain = try await self.span(Stream.hello)
+        #expect(plain.attributes["skipped"] == nil)
+    }
+
+    @Test("is found among the events of Anthropic, and inside of them")
+    func anthropic() async throws {
+        let strange =
+            "event: content_block_start\n"
+            + #"data: {"type":"content_block_start","index":7,"content_block":{"type":"hologram"}}"#
+            + "\n\nevent: mood\ndata: {\"type\":\"mood\"}\n\nevent: message_delta"
+        let stream = VendorTests.claude.replacing("event: message_delta", with: strange)
+        let span = try await span(stream, as: "anthropic")
+        #expect(span.attributes["skipped"] == ["content_block_start hologram": 1, "mood": 1])
+        let plain = try await self.span(VendorTests.claude, as: "anthropic")
+        #expect(plain.attributes["skipped"] == nil)
+    }
+
+    @Test("costs no memory when a server sends nothing else, and commands no terminal")
+    func flood() async throws {
+        var strange = ""
+        for number in 0..<1000 { strange += "event: \u{1B}[2Jkind-\(number)\ndata: {}\n\n" }
+        let span = try await span(Stream.first + strange + Stream.text("Hello") + Stream.end)
+        let names = span.attributes["skipped"]?.object?.map(\.key) ?? []
+        #expect(names.count == 16)
+        #expect(names.allSatisfy { !$0.contains("\u{1B}") && $0.contains("kind-") })
+    }
+
+    @Test("is no part of a failure, which the span names")
+    func failing() async throws {
+        let sink = RecordingSpanSink()
+        try await Fixture.run { setup in
+            setup.tracer = Tracer(sinks: [sink], now: setup.now)
+        } _: {
+            try $0.stream(Stream.first + "event: mood\ndata: {}\n\n" + Stream.text("Hel"))
+        } _: { fixture in
+            let provider = try await fixture.provider()
+            await #expect(throws: ChatError.self) { try await fixture.heard.ask(provider) }
+        }
+        let span = try #require(sink.spans.first { $0.name == "chat.answer" })
+        #expect(span.failure == "chat.stream-lost" && span.attributes["skipped"] == ["mood": 1])
+    }
+}

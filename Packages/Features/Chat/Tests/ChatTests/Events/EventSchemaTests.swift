@@ -1,0 +1,110 @@
+import Capabilities
+import HTTPTesting
+import JSON
+import Registry
+import Testing
+
+@testable import Chat
+
+@Suite("The lines for programs", .timeLimit(.minutes(5)))
+struct EventSchemaTests {
+    /// Compares every event of a command, and its result, with what is published.
+    private func check(_ done: Desk.Done, _ expected: Set<String>, location: SourceLocation = #_sourceLocation) {
+        var lines = done.heard.events.map(\.json)
+        #expect(expected.isSubset(of: Set(done.types)), "\(done.types)", sourceLocation: location)
+        var result: JSONObject = ["type": "result", "is_error": .bool(done.failure != nil)]
+        if let failure = done.failure {
+            result["error"] = failure.report["error"]
+        } else {
+            for (name, value) in done.json.object ?? [:] { result[name] = value }
+        }
+        lines.append(.object(result))
+        for line in lines {
+            let problems = ChatEventSchema.problems(in: line)
+            #expect(problems.isEmpty, "\(line.text()): \(problems)", sourceLocation: location)
+        }
+    }
+
+    @Test("are as published for an answer with thoughts and text")
+    func answer() async throws {
+        try await Desk.run(
+            answers: Answers.first + Answers.think("Hm.") + Answers.piece("Hi") + Answers.end, Answers.say("Hi")
+        ) { desk in
+            check(try await desk.say("Hi", ["model": "openai/gpt-5-mini"]), ["init", "reasoning", "message"])
+            check(try await desk.run("chat.send", ["no-save": true, "message": "x"]), [])
+        }
+    }
+
+    @Test("are as published for tools that work, fail, are not there, and are not allowed")
+    func tools() async throws {
+        for name in ["shop_stock", "shop_broken", "nothing", "saw"] {
+            try await Desk.run(answers: Answers.call(name, input: ["thing": "nails"]), Answers.say("So.")) { desk in
+                check(try await desk.say("Look", ["tools": true]), ["init", "tool_result", "message"])
+            }
+        }
+    }
+
+    @Test("are as published for an agent that uses its own tools")
+    func agent() async throws {
+        let frames =
+            Answers.first + #"data: {"object":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}"# + "\n\n"
+            + #"data: {"object":"tool_result","tool_id":"t1","duration_ms":12,"exit_code":0,"content":"a b"}"# + "\n\n"
+            + Answers.piece("Done") + Answers.end
+        try await Desk.run(answers: frames) { desk in
+            desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
+            let done = try await desk.say("Hi", ["model": "gateway/agent"])
+            check(done, ["init", "tool_use", "tool_result", "message"])
+            #expect(done.heard.events.contains { $0.fields["by_server"] == true })
+        }
+    }
+
+    @Test("are as published for failures, of which one tells before the last")
+    func failures() async throws {
+        for answer in [
+            Answers.first + Answers.piece("Hel"), Answers.first + Answers.end, "data: \(Answers.error("broken"))\n\n",
+        ] {
+            try await Desk.run({ try $0.stream(answer) }) { desk in
+                let done = try await desk.attempt("chat.send", ["message": "Hi", "no-stream": true])
+                check(done, ["init", "error"])
+                #expect(done.heard.events.last?.fields["code"]?.string == done.failure?.code)
+            }
+        }
+    }
+
+    @Test("are as published for a conversation on a terminal")
+    func console() async throws {
+        try await Desk.run(answers: Answers.say("A")) { desk in
+            desk.person = Person(types: "one", "/clear", "/quit")
+            check(try await desk.run("chat.send"), ["init", "message", "turn", "clear"])
+            desk.person = Person()
+            check(try await desk.run("chat.send"), [])
+        }
+    }
+
+    @Test("are found to be wrong when they are")
+    func wrong() {
+        let wrong: [JSON] = [
+            ["type": "surprise"], ["type": "reasoning"], ["type": "reasoning", "delta": 7], [],
+            ["type": "init", "model": "m", "provider": "p", "tools": [], "more": 1],
+            ["type": "result", "is_error": true, "result": "x"],
+        ]
+        for line in wrong { #expect(!ChatEventSchema.problems(in: line).isEmpty, "\(line.text())") }
+    }
+
+    @Test("have a schema that names every type, and is printed by an action")
+    func schema() async throws {
+        try await Desk.run(answers: "") { desk in
+            let schema = try await desk.run("chat.events").json
+            #expect(schema["$schema"] == "https://json-schema.org/draft/2020-12/schema")
+            let kinds = schema["anyOf"]?.array ?? []
+            let types = Set(kinds.compactMap { $0["properties"]?["type"]?["const"]?.string })
+            #expect(
+                types == [
+                    "init", "message", "reasoning", "tool_use", "tool_output", "tool_result", "error", "turn", "clear",
+                    "result",
+                ])
+            #expect(kinds.allSatisfy { $0["required"]?.array?.first == "type" })
+            #expect(ChatEventSchema.lines.count == kinds.count)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Capabilities
+import HTTPTesting
+import JSON
+import Registry
+import Testing
+
+@Suite("A message to a gateway", .timeLimit(.minutes(5)))
+struct GatewayTests {
+    private static let ids = "X-Session-ID: s-1\r\nX-Project-ID: p-1\r\n"
+
+    /// A desk whose provider is a gateway that answers every question so.
+    private func withGateway(
+        _ script: @escaping ScriptedServer.Script, isolation: isolated (any Actor)? = #isolation,
+        _ body: (inout Desk) async throws -> Void
+    ) async throws {
+        try await Desk.run(script) { desk in
+            desk.environment = [
+                "GATEWAY_BASE_URL": "http://127.0.0.1:\(desk.server.port)", "GATEWAY_API_KEY": Desk.key,
+            ]
+            try await body(&desk)
+        }
+    }
+
+    private static let plain =
+        Answers.first + Answers.piece("Looking.")
+        + #"data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"t1","type":"function","#
+        + #""function":{"name":"Bash","arguments":"{\"command\":\"ls\"}"}}]}}]}"# + "\n\n"
+        + Answers.piece(" Two files.") + Answers.callEnd
+
+    private static let rich =
+        Answers.first + Answers.piece("Looking.")
+        + #"data: {"object":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}"# + "\n\n"
+        + #"data: {"object":"tool_result","tool_id":"t1","duration_ms":12,"exit_code":0,"content":"a b"}"# + "\n\n"
+        + #"data: {"object":"weather","sky":"blue"}"# + "\n\n" + Answers.piece(" Two files.") + Answers.end
+
+    @Test(  // row G-03
+        "shows in both dialects what it has done, which is neither done again nor answered", arguments: [plain, rich])
+    func dialects(stream: String) async throws {
+        let isRich = stream == Self.rich
+        try await withGateway {
+            try $0.receiveRequest()
+            try $0.begin(headers: Self.ids)
+            try $0.send(stream)
+        } _: { desk in
+            let done = try await desk.say("What is here?", ["tools": true])
+            #expect(done["result"] == "Looking. Two files." && done["num_turns"] == 1 && done["finish"] == "stop")
+            #expect(desk.asked.count == 1 && desk.asked[0].tools.isEmpty)
+            let types = done.types.filter { $0.hasPrefix("tool") }
+            #expect(types == (isRich ? ["tool_use", "tool_result"] : ["tool_use"]))
+            let id = try #require(done["session_id"])
+            let calls = try await desk.run("chat.inspect", ["conversation": id]).json.array ?? []
+            #expect(calls.map { $0["tool"] } == ["Bash"])
+            // It forgets between calls, so it is told all that was said, and not about its tools.
+            try await desk.say("And now?", ["conversation": id])
+            #expect(desk.asked[1].last.contains("What is here?") && desk.asked[1].last.hasSuffix("And now?"))
+            #expect(desk.asked[1].json["messages"]?.array?.contains { $0["role"] == "tool" } == false)
+        }
+    }
+
+    @Test("that is stopped is stopped there too, and what came is kept")  // row G-05
+    func stop() async throws {
+        try await withGateway { connection in
+            if try connection.receiveRequest().method == "DELETE" { return try connection.respond("{}") }
+            try connection.begin(headers: Self.ids)
+            try connection.send(Answers.first + Answers.piece("Hel"))
+            try connection.stall()
+        } _: { desk in
+            let heard = Heard()
+            let task = Task { [desk] in try await desk.attempt("chat.send", ["message": "Hi"], heard: heard) }
+            await heard.wait(for: "Hel")
+            task.cancel()
+            let exit = try await task.value.exit
+            #expect(exit == .interrupted)
+            #expect(desk.server.record.requests.last?.method == "DELETE")
+            #expect(desk.server.record.requests.last?.target == "/v1/chat/completions/s-1")
+            let stored = try await desk.stored()
+            #expect(stored == ["user: Hi", "assistant: Hel (stopped)"])
+        }
+    }
+
+    @Test("that starts no agent and says nothing is a failure")
+    func empty() async throws {
+        try await withGateway {
+            try $0.stream(Answers.first + Answers.end)
+        } _: { desk in
+            let done = try await desk.attempt("chat.send", ["message": "Hi"])
+            #expect(done.failure?.code == "chat.empty" && done.exit == .failed)
+        }
+    }
+
+    @Test("that limits requests and says for how long is asked again then, and the person is told")  // row L-05
+    func limited() async throws {
+        try await withGateway { connection in
+            connection.number == 0
+                ? try connection.reply(Answers.error("Rate limit exceeded"), status: 429, headers: "Retry-After: 0\r\n")
+                : try connection.stream(Answers.say("Hello"))
+        } _: { desk in
+            let done = try await desk.say("Hi")
+            #expect(done["result"] == "Hello")
+            #expect(done.notices.contains("asked too often"), "\(done.notices)")
+            #expect(done.notices.contains("trying again"))
+        }
+    }
+
+    @Test("that wants to be left alone for longer than anybody waits says for how long")  // row L-05
+    func limitedLong() async throws {
+        try await withGateway {
+            try $0.reply(Answers.error("Rate limit exceeded"), status: 429, headers: "Retry-After: 3600\r\n")
+        } _: { desk in
+            let done = try await desk.attempt("chat.send", ["message": "Hi"])
+            #expect(done.failure?.code == "chat.rate-limited" && done.exit == .unreachable)
+            #expect(done.failure?.details["retryAfterSeconds"]?.double == 3600)
+            #expect(desk.asked.count == 1)
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import Capabilities
+import HTTPTesting
+import JSON
+import KamiwazaTesting
+import Registry
+import Synchronization
+import Testing
+
+@Suite("A message to a platform", .timeLimit(.minutes(5)))
+struct PlatformTests {
+    /// What a scripted platform serves, which a test changes.
+    private final class Platform: Sendable {
+        private let models: Mutex<[String]>
+        private let breaks: Bool
+
+        init(_ models: String..., breaks: Bool = false) {
+            self.models = Mutex(models)
+            self.breaks = breaks
+        }
+
+        func serve(_ names: String...) { models.withLock { $0 = names } }
+
+        /// The oldest deployment first.
+        static func deployments(_ names: [String]) -> [JSON] {
+            names.enumerated().map { place, name in
+                [
+                    "id": .string("d-\(name)"), "m_name": .string(name), "status": "DEPLOYED",
+                    "deployed_at": .string("2026-01-0\(place + 1)T00:00:00"),
+                    "instances": [["id": "i", "status": "DEPLOYED"]],
+                ]
+            }
+        }
+
+        @Sendable func play(_ connection: ScriptedConnection) throws {
+            let request = try connection.receiveRequest()
+            let names = models.withLock { $0 }
+            switch request.target {
+            case "/api/auth/health": try connection.respond("{}")
+            case "/api/serving/deployments": try connection.respond(JSON.array(Self.deployments(names)).text())
+            case let path where path.hasSuffix("/v1/chat/completions"):
+                guard names.contains(where: { path.contains("/d-\($0)/") }) else {
+                    return try connection.respond(#"{"detail":"Not Found"}"#, status: 404)
+                }
+                if breaks, request.json["stream"] == true { return try connection.begin() }
+                if request.json["stream"] != true { return try connection.respond(Self.whole) }
+                try connection.begin()
+                try connection.send(Answers.say("I am \(request.json["model"]?.string ?? "")"))
+            default: try connection.respond(#"{"detail":"Not Found"}"#, status: 404)
+            }
+        }
+
+        private static let whole = #"""
+            {"id":"c2","object":"chat.completion","model":"small-1","choices":[{"index":0,"message":{"role":"assistant",
+            "content":"All at once"},"finish_reason":"stop"}]}
+            """#
+    }
+
+    private func withPlatform(
+        _ platform: Platform, isolation: isolated (any Actor)? = #isolation, _ body: (inout Desk) async throws -> Void
+    ) async throws {
+        try await Desk.run(platform.play) { desk in
+            desk.environment = [
+                "KAMIWAZA_BASE_URL": "http://127.0.0.1:\(desk.server.port)", "KAMIWAZA_API_KEY": Desk.key,
+            ]
+            try await body(&desk)
+        }
+    }
+
+    @Test("goes to the oldest deployment, then to the one that was used last while it is there")  // row K-08
+    func choice() async throws {
+        let platform = Platform("llama", "qwen")
+        try await withPlatform(platform) { desk in
+            #expect(try await desk.say("Who?")["result"] == "I am llama")
+            #expect(try await desk.say("Who?", ["model": "kamiwaza/qwen"])["result"] == "I am qwen")
+            #expect(try await desk.say("Who?")["result"] == "I am qwen")
+            platform.serve("llama", "phi")
+            #expect(try await desk.say("Who?")["result"] == "I am llama")
+            platform.serve()
+            let done = try await desk.attempt("chat.send", ["message": "Who?"])
+            #expect(done.failure?.code == "chat.no-model" && done.exit == .usage)
+            #expect(done.failure?.message.contains("deploy one there") == true)
+        }
+    }
+
+    @Test("has a temperature of 0.7 where nobody says another")  // row K-15
+    func temperature() async throws {
+        try await withPlatform(Platform("llama")) { desk in
+            try await desk.say("Hi")
+            #expect(desk.asked.last?.json["temperature"] == 0.7)
+            #expect(desk.asked.last?.said.first == "system: You are a helpful assistant.")
+            try await desk.say("Hi", ["temperature": 1.3])
+            #expect(desk.asked.last?.json["temperature"] == 1.3)
+            desk.settings = "{chat: {temperature: 0.1}}"
+            try await desk.say("Hi")
+            #expect(desk.asked.last?.json["temperature"] == 0.1)
+            try await desk.say("Hi", ["continue": true, "model": "kamiwaza/llama"])
+            #expect(desk.asked.last?.json["temperature"] == 0.1)
+        }
+    }
+
+    @Test("is switched to another model for what is said from then on, and there is no choice of one")  // row K-09
+    func switching() async throws {
+        let platform = Platform("llama", "qwen")
+        try await withPlatform(platform) { desk in
+            desk.person = Person(["chat.message": ["one", "/model", "two", "/quit"], "chat.model": ["qwen"]])
+            let done = try await desk.run("chat.send")
+            #expect(done.notices.contains("kamiwaza, qwen answers from now on"))
+            let id = try #require(done["session_id"])
+            let shown = try await desk.run("chat.show", ["conversation": id])["messages"]?.array ?? []
+            #expect(shown.map { $0["text"] } == ["one", "I am llama", "two", "I am qwen"])
+            platform.serve("llama")
+            let person = Person(types: "/model", "/quit")
+            desk.person = person
+            #expect(try await desk.run("chat.send").notices.contains("llama"))
+            #expect(!person.asked.contains("chat.model"))
+        }
+    }
+
+    @Test("whose model goes in the midst is answered by another one that the person picks")  // row K-20
+    func gone() async throws {
+        let platform = Platform("llama", "qwen")
+        try await withPlatform(platform) { desk in
+            let id = try #require(try await desk.say("one")["session_id"])
+            platform.serve("qwen", "phi")
+            let alone = try await desk.attempt("chat.send", ["message": "two", "conversation": id])
+            #expect(alone.failure?.code == "chat.model-gone")
+            #expect(alone.failure?.message.contains("pick another, such as 'qwen', 'phi'") == true)
+            desk.person = Person(["chat.message": ["three", "four"], "chat.model": ["phi"]])
+            let done = try await desk.run("chat.send", ["conversation": id])
+            #expect(done.heard.text.contains("I am phi"))
+            #expect(desk.asked.last?.said.suffix(3) == ["user: three", "assistant: I am phi", "user: four"])
+        }
+    }
+
+    @Test("is answered all at once where the stream breaks before anything came")  // row K-10
+    func fallback() async throws {
+        try await withPlatform(Platform("llama", breaks: true)) { desk in
+            let done = try await desk.say("Hi")
+            #expect(done["result"] == "All at once")
+            #expect(done.notices.contains("waiting for the whole answer"), "\(done.notices)")
+        }
+    }
+
+    @Test("needs somebody who is signed in, at a platform as the vendor describes it")  // row K-20
+    func signedOut() async throws {
+        var setup = KamiwazaSetup()
+        setup.deployments = Platform.deployments(["llama"])
+        try await KamiwazaServer.run(setup) { server in
+            try await Desk.run(answers: "") { desk in
+                desk.environment = ["KAMIWAZA_BASE_URL": server.origin]
+                let done = try await desk.attempt("chat.send", ["message": "Hi"])
+                #expect(done.failure?.code == "chat.key-refused" && done.exit == .denied)
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Capabilities
+import FileKit
+import JSON
+import Registry
+import Testing
+
+@Suite("What was decided about a tool", .timeLimit(.minutes(5)))
+struct RememberedTests {
+    private static let saw = [Answers.call("saw"), Answers.say("Done.")]
+
+    /// Lets a model saw, with this answer of the person, and gives the conversation.
+    private func allow(_ answer: JSON, _ desk: inout Desk) async throws -> JSON {
+        desk.person = Person(["chat.approve": [answer]])
+        let done = try await desk.say("Saw", ["tools": true])
+        #expect(done.exit == .done)
+        desk.person = HeadlessInteraction()
+        return try #require(done["session_id"])
+    }
+
+    @Test("for a conversation holds in it with the next command too, and in no other")
+    func conversation() async throws {
+        try await Desk.run(
+            answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]
+        ) { desk in
+            let id = try await allow("Yes, in this conversation", &desk)
+            let again = try await desk.say("Saw", ["conversation": id])
+            #expect(again.exit == .done)
+            #expect(desk.asked[3].last == "tool: sawed something")
+            #expect(try await desk.say("Saw", ["tools": true]).exit == .unanswered)
+            #expect(desk.asked[5].last.contains("sawed") == false)
+        }
+    }
+
+    @Test("for a project holds in all of its folder's conversations, and in no other folder")
+    func project() async throws {
+        try await Desk.run(
+            answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]
+        ) { desk in
+            desk.project = "\(desk.folder)/here/.martlet/config.json"
+            _ = try await allow("Yes, in this project", &desk)
+            #expect(try await desk.say("Saw", ["tools": true]).exit == .done)
+            desk.project = "\(desk.folder)/there/.martlet/config.json"
+            #expect(try await desk.say("Saw", ["tools": true]).exit == .unanswered)
+            #expect(!Files.exists("\(desk.folder)/config/config.json"))
+        }
+    }
+
+    @Test("can be seen, and taken back")
+    func takenBack() async throws {
+        try await Desk.run(
+            answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]
+        ) { desk in
+            desk.settings = "{chat: {approvals: [{verdict: 'deny', tool: 'dry'}]}}"
+            _ = try await allow("Yes, in this project", &desk)
+            #expect(try await desk.run("chat.approvals").json.array?.map { $0["scope"] } == ["always", "project"])
+            #expect(try await desk.run("chat.disallow").notices == "1 rule was taken back")
+            let id = try await allow("Yes, in this conversation", &desk)
+            let rows = try await desk.run("chat.approvals", ["conversation": id]).json.array ?? []
+            #expect(rows.map { $0["scope"] } == ["always", "conversation"])
+            #expect(rows.map { $0["tool"] } == ["dry", "saw"])
+            let taken = try await desk.run("chat.disallow", ["conversation": id])
+            #expect(taken.notices == "1 rule was taken back")
+            #expect(try await desk.run("chat.approvals", ["conversation": id]).json.array?.count == 1)
+            #expect(try await desk.say("Saw", ["conversation": id]).exit == .unanswered)
+        }
+    }
+
+    @Test("holds for what follows in the same command: a project's in a new conversation, a conversation's not")
+    func following() async throws {
+        for (answer, questions) in [("Yes, in this conversation", 2), ("Yes, in this project", 1), ("Yes, always", 1)] {
+            try await Desk.run(answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]) { desk in
+                let person = Person([
+                    "chat.approve": [.string(answer), .string(answer)], "chat.message": ["one", "/new", "two"],
+                ])
+                desk.person = person
+                try await desk.run("chat.send", ["tools": true])
+                #expect(person.asked.count { $0 == "chat.approve" } == questions, "\(answer)")
+            }
+        }
+    }
+
+    @Test("does not come with a conversation that is taken in from elsewhere")
+    func imported() async throws {
+        try await Desk.run(answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]) { desk in
+            let id = try await allow("Yes, in this conversation", &desk)
+            let text = try await desk.run("chat.export", ["conversation": id, "as": "json"]).json.string ?? ""
+            #expect(text.contains("\"saw\""))
+            let name = try desk.write(Array(text.utf8), to: "talk.json")
+            let copy = try #require(try await desk.run("chat.import", ["file": .string(name)])["id"])
+            #expect(try await desk.run("chat.approvals", ["conversation": copy]).json == [])
+            #expect(try await desk.say("Saw", ["conversation": copy]).exit == .unanswered)
+        }
+    }
+}
