@@ -1,6 +1,6 @@
 # `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-matrix test-sanitize fuzz bench docs feature compose install clean
+.PHONY: help setup build demo tour test test-matrix test-sanitize fuzz bench docs feature compose install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -22,8 +22,11 @@ build: ## Build .build/release/martlet; TRAITS=Chat,Auth chooses features
 	$(SWIFT) build $(RELEASE) $(TRAIT_FLAGS) --product martlet
 	@echo "built: .build/release/martlet"
 
-demo: build ## Build and show what this build can do
-	@Apps/examples/demo .build/release/martlet
+demo: build ## Let the embedded gateway work on a sample project, or on a copy of PROJECT=DIR
+	@Apps/examples/demo .build/release/martlet $(PROJECT)
+
+tour: build ## Show settings, secrets and formats, one command after the other
+	@Apps/examples/tour .build/release/martlet
 
 test: ## Run every test; closes with one line: N passed, N failed
 	@.ci/setup build test

@@ -6,11 +6,13 @@ let features: [String] = [
     // Sorted; `make feature NAME=Weather` adds a line.
     "Auth",
     "Chat",
+    "Gateway",
 ]
 
 /// The modules with tests of their own, for features that have more than one.
 let modules: [String: [String]] = [
     "Auth": ["AuthVault", "AuthTrust", "AuthSignIn", "Auth"], "Chat": ["ChatHistory", "ChatProviders", "Chat"],
+    "Gateway": ["GatewayStore", "GatewayModels", "GatewayTurns", "GatewayAPI", "Gateway"],
 ]
 
 /// The packages that every build has, with their products and the names of their test targets.
@@ -37,6 +39,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ("YAMLKit", "Packages/Kits/YAMLKit", ["YAMLKit"], ["YAMLKit"]),
     ("Host", "Packages/Frontends/Host", ["HostKit"], ["HostKit"]),
     ("CommandLine", "Packages/Frontends/CommandLine", ["CommandLineFrontend"], ["CommandLineFrontend"]),
+    ("Runner", "Packages/Frontends/Runner", ["RunnerFrontend"], ["Expressions", "Bundles", "Runs"]),
 ]
 
 /// What a test may use besides the product that it tests.
@@ -70,12 +73,14 @@ let package = Package(
             dependencies: [
                 .product(name: "Core", package: "Core"),
                 .product(name: "CommandLineFrontend", package: "CommandLine"),
+                .product(name: "RunnerFrontend", package: "Runner"),
             ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) },
             path: "Apps/martlet"),
         .executableTarget(
             name: "bench",
             dependencies: baseProducts + [
                 .product(name: "Auth", package: "Auth"), .product(name: "Chat", package: "Chat"),
+                .product(name: "Gateway", package: "Gateway"),
             ], path: "Apps/bench",
             exclude: ["Peers"]),
         // Features that misbehave, for the tests of the whole program.

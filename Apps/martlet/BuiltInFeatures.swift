@@ -6,6 +6,9 @@ import Registry
 #if Chat
     import Chat
 #endif
+#if Gateway
+    import Gateway
+#endif
 
 /// The features of this program, each in or out of a build by its trait. `make feature NAME=Weather` adds one.
 enum BuiltInFeatures {
@@ -17,9 +20,14 @@ enum BuiltInFeatures {
                     AuthFeature.self
                 #endif
             },
-            BuiltInFeature(trait: "Chat", provides: "DataStore") {
+            BuiltInFeature(trait: "Chat", provides: "DataStore", "ModelProvider", "ConversationStore") {
                 #if Chat
                     ChatFeature.self
+                #endif
+            },
+            BuiltInFeature(trait: "Gateway", provides: "DataStore", "ModelProvider") {
+                #if Gateway
+                    GatewayFeature.self
                 #endif
             },
         ]

@@ -5,11 +5,12 @@ let core: Target.Dependency = .product(name: "Core", package: "Core")
 
 let package = Package(
     name: "Runner",
-    products: [.library(name: "RunnerFrontend", targets: ["Bundles", "Expressions", "Runs"])],
+    products: [.library(name: "RunnerFrontend", targets: ["Bundles", "Expressions", "RunReports", "RunnerFrontend", "Runs"])],
     dependencies: [
         .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
-        .package(path: "../../Kits/ProcessKit"), .package(path: "../../Kits/StorageKit"),
-        .package(path: "../../Kits/YAMLKit"),
+        .package(path: "../../Kits/HTTPKit"), .package(path: "../../Kits/LoopKit"), .package(path: "../../Kits/ProcessKit"),
+        .package(path: "../../Kits/StorageKit"), .package(path: "../../Kits/TerminalKit"),
+        .package(path: "../../Kits/YAMLKit"), .package(path: "../Host"),
     ],
     targets: [
         .target(name: "Expressions", dependencies: [core]),
@@ -26,7 +27,32 @@ let package = Package(
                 .product(name: "ProcessKit", package: "ProcessKit"),
                 .product(name: "StorageKit", package: "StorageKit"),
             ]),
+        .target(
+            name: "RunReports",
+            dependencies: ["Runs", core, .product(name: "TerminalKit", package: "TerminalKit")]),
+        .target(
+            name: "RunnerFrontend",
+            dependencies: [
+                "Bundles", "Expressions", "RunReports", "Runs", core, .product(name: "FileKit", package: "FileKit"),
+                .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
+                .product(name: "StorageKit", package: "StorageKit"),
+                .product(name: "TerminalKit", package: "TerminalKit"),
+            ]),
         .testTarget(name: "BundlesTests", dependencies: ["Bundles", "Expressions", core]),
+        .testTarget(
+            name: "RunReportsTests",
+            dependencies: [
+                "RunReports", "Runs", core, .product(name: "CoreTesting", package: "Core"),
+                .product(name: "HTTPTesting", package: "HTTPKit"),
+                .product(name: "TerminalKit", package: "TerminalKit"),
+            ]),
+        .testTarget(
+            name: "RunnerFrontendTests",
+            dependencies: [
+                "Bundles", "RunnerFrontend", "Runs", core, .product(name: "CoreTesting", package: "Core"),
+                .product(name: "FileKit", package: "FileKit"), .product(name: "HostKit", package: "Host"),
+                .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPTesting", package: "HTTPKit"),
+            ]),
         .testTarget(
             name: "RunsTests",
             dependencies: ["Bundles", "Expressions", "Runs", core, .product(name: "FileKit", package: "FileKit")]),

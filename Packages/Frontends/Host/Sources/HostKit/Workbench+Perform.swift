@@ -13,37 +13,24 @@ extension Workbench {
         limit: Duration? = nil, isAgreed: Bool = false
     ) async throws -> any OutputValue {
         if let failure, !action.worksAlways { throw failure }
-        let context = ActionContext(registry: registry, host: host, interaction: interaction, output: output)
         if action.isInstant {
+            let context = ActionContext(registry: registry, host: host, interaction: interaction, output: output)
             return try await registry.perform(action, arguments, in: context, isAgreed: isAgreed)
         }
         return try await withTaskExecutorPreference(globalConcurrentExecutor) {
-            let lifecycle = Lifecycle(host: host)
-            let owner = registry.actions.owner(of: action) ?? ""
-            await lifecycle.start(composition.closure(of: owner))
+            let session = HostSession(host)
             let result: Result<any OutputValue, any Error>
             do {
-                if case .failed(let reason) = lifecycle.states[owner], !action.worksAlways {
-                    throw HostError.featureFailed(owner, why: reason)
-                }
                 result = .success(
-                    try await within(limit) {
-                        try await registry.perform(action, arguments, in: context, isAgreed: isAgreed)
-                    })
+                    try await session.perform(
+                        action, arguments, interaction: interaction, output: output, limit: limit, isAgreed: isAgreed))
             } catch {
                 result = .failure(error)
             }
-            for stuck in await lifecycle.stop() {
+            for stuck in await session.end() {
                 output.notice("the feature \(stuck) did not stop in time and was abandoned")
             }
             return try result.get()
         }
-    }
-
-    private func within<Value: Sendable>(
-        _ limit: Duration?, _ work: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        guard let limit else { return try await work() }
-        return try await Deadline(limit: limit, clock: host.clock).run(work)
     }
 }

@@ -28,7 +28,7 @@ final class TestPerformer: StepPerformer {
     var most: Int { running.withLock { $0.most } }
 
     func perform(
-        _ action: String, _ arguments: JSONObject, output: any ActionOutput, limit: Duration,
+        _ action: String, _ arguments: JSONObject, step: String, output: any ActionOutput, limit: Duration,
         permissions: [BundlePermissions]
     ) async throws -> JSON {
         log.withLock { $0.append((action, arguments)) }

@@ -15,6 +15,9 @@ struct CompletionBody: InputValue {
             Schema.Property(
                 "model", "PROVIDER/MODEL, or a model's name; the usual one when absent", .optional(.string)),
             Schema.Property("messages", "The conversation, the oldest first", .array(message)),
+            Schema.Property(
+                "conversation", "The same, where messages are folded into one for servers that forget",
+                .optional(.array(message))),
             Schema.Property("stream", "Whether the answer is wanted as it comes into being", .optional(.boolean)),
             Schema.Property("stream_options", "include_usage asks for what a stream took", .optional(.any)),
             Schema.Property("tools", "Functions that the client runs itself", .optional(.array(.any))),

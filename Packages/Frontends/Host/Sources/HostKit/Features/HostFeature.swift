@@ -7,7 +7,10 @@ public import Settings
 public struct HostFeature: Feature {
     public static let manifest = Manifest(
         id: "host", summary: "Versions, features, health, settings and data", version: "1.0",
-        provides: [.fallback((any SecretStore).self), .single((any SettingsWriter).self)],
+        provides: [
+            .fallback((any SecretStore).self), .single((any SettingsWriter).self),
+            .single((any ActionPerformer).self), .single((any TrustedFiles).self),
+        ],
         needs: [.all((any DataStore).self)],
         namespaces: ["version", "features", "doctor", "config", "data"])
 
@@ -18,6 +21,9 @@ public struct HostFeature: Feature {
             (any SecretStore).self, EnvironmentSecretStore { Environment.snapshot() } as any SecretStore)
         registry.provide(
             (any SettingsWriter).self, UserSettingsWriter(locations: registry.surroundings.locations))
+        registry.provide((any ActionPerformer).self, HostPerformer())
+        registry.provide(
+            (any TrustedFiles).self, TrustedBundles(state: registry.surroundings.locations.state))
         registry.add(Self.versionAction)
         registry.add(Self.featuresAction)
         registry.add(Self.doctorAction)

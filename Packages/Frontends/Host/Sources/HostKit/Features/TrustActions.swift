@@ -8,10 +8,9 @@ import Settings
 enum TrustActions {
     static func trust(_ context: ActionContext, _ path: PathValue?) async throws -> TrustRow {
         let file = try file(path, context.host)
-        let layer = try SettingsLayer(
-            origin: .project(file: file), text: try Files.read(file, limit: SettingsLoader.largestFile))
-        let risky = context.host.catalogue.risky(in: layer.value)
-        guard !risky.isEmpty else {
+        let risky = try risky(file, context.host)
+        let bundles = try TrustedBundles.all(besides: file)
+        guard !risky.isEmpty || !bundles.isEmpty else {
             throw HostError.nothingToTrust("\(file) sets nothing that needs trust; it is used as it is")
         }
         let trust = ProjectTrust(state: context.host.locations.state)
@@ -19,24 +18,41 @@ enum TrustActions {
         for (key, value) in risky where before[key] != value {
             context.notice(before[key] == nil ? "new: \(key) = \(value.text())" : "changed: \(key) = \(value.text())")
         }
-        try await trust.trust(file, risky)
-        return TrustRow(file: file, isTrusted: true, settings: risky)
+        for (path, content) in bundles where !trust.trusts(path, TrustedBundles.entry(content)) {
+            context.notice("\(try trust.trusted(path) == nil ? "new" : "changed"): the bundle \(path)")
+        }
+        if !risky.isEmpty { try await trust.trust(file, risky) }
+        for (path, content) in bundles { try await trust.trust(path, TrustedBundles.entry(content)) }
+        return TrustRow(file: file, isTrusted: true, settings: risky, bundles: bundles.map(\.path))
     }
 
     static func untrust(_ context: ActionContext, _ path: PathValue?) async throws -> TrustRow {
         let file = try file(path, context.host)
-        guard try await ProjectTrust(state: context.host.locations.state).untrust(file) else {
-            throw HostError.nothingToTrust("\(file) was not trusted")
+        let trust = ProjectTrust(state: context.host.locations.state)
+        var was = try await trust.untrust(file)
+        for (path, _) in try TrustedBundles.all(besides: file) where try await trust.untrust(path) { was = true }
+        guard was else { throw HostError.nothingToTrust("\(file) was not trusted") }
+        return TrustRow(file: file, isTrusted: false, settings: [:], bundles: [])
+    }
+
+    /// What a project's settings would run, send or widen; a project may have bundles and no settings.
+    private static func risky(_ file: String, _ host: Host) throws -> JSONObject {
+        do {
+            let layer = try SettingsLayer(
+                origin: .project(file: file), text: try Files.read(file, limit: SettingsLoader.largestFile))
+            return host.catalogue.risky(in: layer.value)
+        } catch let error as FileError where error.kind == .notFound {
+            guard try !TrustedBundles.all(besides: file).isEmpty else { throw error }
+            return [:]
         }
-        return TrustRow(file: file, isTrusted: false, settings: [:])
     }
 
     /// The settings file that is meant: the present project's, a folder's, or the file itself. It may be gone.
     private static func file(_ path: PathValue?, _ host: Host) throws -> String {
         guard let path else {
-            guard let project = host.locations.project else {
-                throw HostError.nothingToTrust("you are not in a project with settings; name its folder")
-            }
+            let here = "\(host.locations.current)/\(SettingsLoader.projectFolder)/\(SettingsLoader.fileName)"
+            guard let project = try host.locations.project ?? (TrustedBundles.all(besides: here).isEmpty ? nil : here)
+            else { throw HostError.nothingToTrust("you are not in a project with settings; name its folder") }
             return project
         }
         let absolute = path.text.hasPrefix("/") ? path.text : "\(host.locations.current)/\(path.text)"
@@ -52,10 +68,12 @@ struct TrustRow: Record {
     let file: String
     let isTrusted: Bool
     let settings: JSONObject
+    let bundles: [String]
 
     static let fields: [Field<TrustRow>] = [
         Field("file", "The settings file", .name) { $0.file },
         Field("trusted", "Whether its settings are used") { $0.isTrusted },
         Field("settings", "What it may set by that") { JSON.object($0.settings) },
+        Field("bundles", "The bundles that may be run by their names") { $0.bundles.isEmpty ? nil : $0.bundles },
     ]
 }

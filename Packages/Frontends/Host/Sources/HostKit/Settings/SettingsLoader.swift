@@ -13,9 +13,9 @@ struct SettingsLoader {
     static let projectFolder = ".martlet"
     /// Moves everything that is ours into one folder.
     static let homeVariable = "MARTLET_HOME"
-    /// Variables with our prefix that are no settings: where everything lies, and what opens the vault, which must not
-    /// turn up among settings.
-    static let reserved: Set<String> = [homeVariable, "MARTLET_PASSPHRASE"]
+    /// Variables with our prefix that are no settings: where everything lies, and what opens the vault and the gateway,
+    /// which must not turn up among settings.
+    static let reserved: Set<String> = [homeVariable, "MARTLET_PASSPHRASE", "MARTLET_GATEWAY_TOKEN"]
 
     let locations: Locations
     private let environment: [String: String]

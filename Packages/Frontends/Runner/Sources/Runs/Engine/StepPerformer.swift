@@ -5,8 +5,10 @@ public import Registry
 /// Does the actions of a run.
 public protocol StepPerformer: Sendable {
     /// Does an action with what it is given, within its limit and within what was permitted.
+    ///
+    /// - Parameter step: the key of the step, or of the one of its runs, that it is done for.
     func perform(
-        _ action: String, _ arguments: JSONObject, output: any ActionOutput, limit: Duration,
+        _ action: String, _ arguments: JSONObject, step: String, output: any ActionOutput, limit: Duration,
         permissions: [BundlePermissions]
     ) async throws -> JSON
     /// Does work within a limit, and ends with an error that says so when it is over.

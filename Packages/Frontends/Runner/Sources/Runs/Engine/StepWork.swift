@@ -106,7 +106,8 @@ struct StepWork: Sendable {
             guard !Task.isCancelled else { throw CancellationError() }
             outcome = StepOutcome(.ok)
             outcome.result = try await engine.performer.perform(
-                step.work.name, instance.arguments, output: output, limit: step.timeout ?? engine.options.stepLimit,
+                step.work.name, instance.arguments, step: instance.key, output: output,
+                limit: step.timeout ?? engine.options.stepLimit,
                 permissions: level.permissions)
         } catch {
             outcome = failure(error)

@@ -1,0 +1,63 @@
+import Capabilities
+import FileKit
+import GatewayAPI
+import GatewayTurns
+import HTTPCore
+import HTTPServer
+import Registry
+import Settings
+
+/// What the gateway says of itself without running.
+struct DescribingActions {
+    let services: GatewayServices
+
+    init(_ services: GatewayServices) {
+        self.services = services
+    }
+
+    var all: [Action] { [routes, unit] }
+
+    private var routes: Action {
+        Action("gateway.routes", "List what the gateway answers", .reads) { context in
+            let turns = services.turns(context)
+            let api = APIServices(
+                store: services.store, turns: turns, folders: services.folders, version: context.host.version,
+                now: context.host.now)
+            let rows = try Routes(try gatewayRoutes(api)).all.map(RouteRow.init)
+            await turns.close()
+            return rows
+        }
+        .details("The same declarations route the requests and make GET /openapi.json, which has everything else.")
+    }
+
+    private var unit: Action {
+        Action(
+            "gateway.unit", "Print a unit file for systemd", .reads,
+            .argument(
+                "part", "The service, or the socket that starts it when somebody connects", default: UnitPart.service)
+        ) { context, part in
+            let unit = SystemdUnit(
+                program: try Files.canonical("/proc/self/exe"),
+                address: services.settings[GatewaySettings.address], port: services.settings[GatewaySettings.port])
+            return part == .service ? unit.service : unit.socket
+        }
+        .example("martlet gateway unit > ~/.config/systemd/user/martlet-gateway.service", "The service")
+        .example("martlet gateway unit socket > ~/.config/systemd/user/martlet-gateway.socket", "Its socket")
+    }
+}
+
+/// One route in the list.
+struct RouteRow: Record {
+    let route: Route
+
+    init(_ route: Route) {
+        self.route = route
+    }
+
+    static let fields: [Field<RouteRow>] = [
+        Field("method", "The method") { $0.route.method.rawValue },
+        Field("path", "The path, with its names in braces", .name) { $0.route.template },
+        Field("summary", "What it does") { $0.route.summary },
+        Field("open", "Whether it is answered without a token") { $0.route.isOpen },
+    ]
+}

@@ -1,0 +1,92 @@
+import Capabilities
+import FileKit
+import GatewayStore
+import Registry
+import TurnLoop
+
+/// The projects of the gateway: folders in which models work.
+struct ProjectActions {
+    let services: GatewayServices
+
+    init(_ services: GatewayServices) {
+        self.services = services
+    }
+
+    var all: [Action] { [list, add, remove] }
+
+    private var list: Action {
+        Action(
+            "gateway.project.list", "List the projects, those that were used last first", .reads,
+            .option("search", "Only those with this in the name or the path", as: String?.self)
+        ) { context, search in
+            var rows: [ListedProject] = []
+            var page = PageRequest(size: 100)
+            while true {
+                let found = try await services.store.projects(page: page, search: search)
+                rows += found.items.map(ListedProject.init)
+                guard found.hasNext else { return rows }
+                page = PageRequest(number: page.number + 1, size: 100)
+            }
+        }
+        .asDefault()
+    }
+
+    private var add: Action {
+        Action(
+            "gateway.project.add", "Let models work in a folder", .writes,
+            .argument("folder", "The folder", as: PathValue.self),
+            .option("name", "What to call it; the folder's name when not given", as: String?.self),
+            .option("allow", "A tool that may be used there without asking, such as fs.write or *", as: [String].self)
+        ) { context, folder, name, allowed in
+            let path = try Files.canonical(services.surroundings.absolute(folder.text))
+            guard try Files.info(path).kind == .directory else {
+                throw ServingError(.settings, "\(PlainText.escape(path)) is no folder")
+            }
+            let last = path.split(separator: "/").last.map(String.init) ?? path
+            let project = try await services.store.createProject(
+                NewProject(
+                    name: name ?? last, path: path,
+                    rules: allowed.map { ApprovalRule(.allow, tool: $0, scope: .project) }))
+            return ListedProject(project)
+        }
+        .details("What reads is allowed in every project; everything else is asked, unless a rule says otherwise.")
+        .example("martlet gateway project add . --allow edit.file", "Edits need no question here")
+    }
+
+    private var remove: Action {
+        Action(
+            "gateway.project.remove", "Forget a project and its sessions; the folder stays", .destroys,
+            .argument("project", "Its id", as: String.self)
+        ) { context, id in
+            try await services.store.deleteProject(id)
+            return Nothing()
+        }
+    }
+}
+
+/// A project in a list.
+struct ListedProject: Record {
+    let project: Project
+    var sessions = 0
+    var usage = UsageSum()
+
+    /// One that is new.
+    init(_ project: Project) {
+        self.project = project
+    }
+
+    init(_ row: ProjectRow) {
+        (project, sessions, usage) = (row.project, row.sessions, row.usage)
+    }
+
+    static let fields: [Field<ListedProject>] = [
+        Field("id", "What it is called by", .name) { $0.project.id },
+        Field("name", "Its name") { PlainText.escape($0.project.name) },
+        Field("path", "Its folder") { PlainText.escape($0.project.path) },
+        Field("sessions", "How many sessions it has") { $0.sessions },
+        Field("tokens", "How many tokens it has taken") { $0.usage.tokens },
+        Field("cost_usd", "What it has cost in US dollars") { $0.usage.usage.cost },
+        Field("updated", "When it was changed or used last") { $0.project.updated },
+        Field("rules", "What is decided beforehand there", .detail) { ApprovalPolicy(rules: $0.project.rules) },
+    ]
+}

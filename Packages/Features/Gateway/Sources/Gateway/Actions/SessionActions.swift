@@ -1,0 +1,79 @@
+import Capabilities
+import GatewayStore
+import Registry
+
+/// The sessions of the gateway, and what they have taken.
+struct SessionActions {
+    let services: GatewayServices
+
+    init(_ services: GatewayServices) {
+        self.services = services
+    }
+
+    var all: [Action] { [list, usage] }
+
+    private var list: Action {
+        Action(
+            "gateway.session.list", "List the sessions, those that were used last first", .reads,
+            .option("project", "Only those of this project", as: String?.self),
+            .option("limit", "At most so many", in: 1...100, default: 20)
+        ) { context, project, limit in
+            try await services.store.sessions(project: project, page: PageRequest(size: limit)).items
+                .map(ListedSession.init)
+        }
+        .asDefault()
+    }
+
+    private var usage: Action {
+        Action(
+            "gateway.usage", "Show what models have taken through the gateway", .reads,
+            .option("by", "One line for each", default: UsageGroup.day),
+            .option("project", "Only in this project", as: String?.self),
+            .option("session", "Only in this session", as: String?.self),
+            .option("since", "Only since that day", as: Timestamp?.self)
+        ) { context, group, project, session, since in
+            let filter = UsageFilter(session: session, project: project, from: since.map { Day($0) })
+            return try await services.store.usage(by: group, filter).map(UsageRow.init)
+        }
+        .example("martlet gateway usage --by model --format csv", "For a table")
+    }
+}
+
+/// A session in a list.
+struct ListedSession: Record {
+    let session: Session
+
+    init(_ session: Session) {
+        self.session = session
+    }
+
+    static let fields: [Field<ListedSession>] = [
+        Field("id", "What it is called by", .name) { $0.session.id },
+        Field("title", "What it is about") { PlainText.escape($0.session.title) },
+        Field("project", "Where it works") { $0.session.project },
+        Field("model", "Who answers") { $0.session.model },
+        Field("running", "Whether something is being done") { $0.session.isRunning },
+        Field("messages", "How many messages it has") { $0.session.messages },
+        Field("tokens", "How many tokens it has taken") { $0.session.usage.tokens },
+        Field("cost_usd", "What it has cost in US dollars") { $0.session.usage.usage.cost },
+        Field("updated", "When it was used last") { $0.session.updated },
+    ]
+}
+
+/// What was taken together.
+struct UsageRow: Record {
+    let sum: UsageSum
+
+    init(_ sum: UsageSum) {
+        self.sum = sum
+    }
+
+    static let fields: [Field<UsageRow>] = [
+        Field("key", "What it is the sum of", .name) { $0.sum.key ?? "none" },
+        Field("answers", "How many answers there were") { $0.sum.answers },
+        Field("input_tokens", "Tokens read by models") { $0.sum.usage.inputTokens },
+        Field("output_tokens", "Tokens written by models") { $0.sum.usage.outputTokens },
+        Field("cost_usd", "What is known of the cost in US dollars") { $0.sum.usage.cost },
+        Field("unpriced", "How many answers have a cost that nobody knows") { $0.sum.unpriced },
+    ]
+}

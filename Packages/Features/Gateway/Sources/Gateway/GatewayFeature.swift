@@ -1,0 +1,56 @@
+import Capabilities
+import Cryptography
+import GatewayStore
+import HTTPClient
+public import Registry
+public import Settings
+import StorageKit
+import ToolKit
+
+/// An agent server in the box: other programs use it over HTTP, and Chat asks it where nobody else can be asked.
+public struct GatewayFeature: RunningFeature {
+    public static let manifest = Manifest(
+        id: "gateway", summary: "Serve models, tools and sessions to other programs", version: "1.0",
+        provides: [.shared((any DataStore).self), .shared((any ModelProvider).self)],
+        needs: [
+            .one((any SecretStore).self), .optional((any TrustStore).self), .all((any ModelProvider).self),
+            .all((any ToolSource).self),
+        ],
+        settings: GatewaySettings.declarations)
+
+    private let settings: FeatureSettings
+    private let shared = SharedServices()
+
+    public init(_ settings: FeatureSettings) {
+        self.settings = settings
+    }
+
+    public func register(in registry: inout RegistryBuilder) {
+        let services = GatewayServices(settings: settings, surroundings: registry.surroundings)
+        shared.set(services)
+        registry.provide((any ModelProvider).self, services.embedded)
+        registry.provide(
+            (any DataStore).self,
+            DatabaseStore(
+                id: "gateway.database", summary: "Projects, sessions, usage and audit of the gateway",
+                database: services.store.database))
+        registry.uses(Library("libcurl") { HTTPClient.libraryVersion })
+        registry.uses(Library("libssl") { Digest.libraryVersion })
+        registry.uses(Library("libsqlite3") { Database.libraryVersion })
+        registry.uses(Library("libpcre2-8") { WorkspaceTools.patternLibraryVersion })
+        let groups = [
+            ServeAction(services).all, InstanceActions(services).all, TokenAction(services).all,
+            DescribingActions(services).all, ProjectActions(services).all, SessionActions(services).all,
+        ]
+        for action in groups.joined() { registry.add(action) }
+    }
+
+    /// Lasts as long as whoever uses it, so that turns are ended and stored before the program ends.
+    public func run(in host: FeatureHost) async throws {
+        host.report(.ok)
+        while !Task.isCancelled {
+            do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
+        }
+        await shared.services?.close()
+    }
+}

@@ -1,0 +1,81 @@
+import Capabilities
+import FileKit
+import GatewayAPI
+import GatewayModels
+import GatewayStore
+import GatewayTurns
+import ProcessKit
+import Registry
+import Settings
+import StorageKit
+
+/// What the parts of the gateway share. Making it opens nothing.
+final class GatewayServices: Sendable {
+    let settings: FeatureSettings
+    let surroundings: Surroundings
+    let store: GatewayStore
+    let embedded: EmbeddedGateway
+    let token: GatewayToken
+
+    init(settings: FeatureSettings, surroundings: Surroundings) {
+        self.settings = settings
+        self.surroundings = surroundings
+        let database = GatewayStore.database(at: "\(surroundings.locations.data)/gateway.db") {
+            ActionContext.current?.notice($0.message)
+        }
+        store = GatewayStore(database, now: surroundings.now)
+        token = GatewayToken(surroundings)
+        embedded = EmbeddedGateway(settings: settings, surroundings: surroundings, store: store)
+    }
+
+    /// Where new projects are made.
+    var projectsFolder: String {
+        settings[GatewaySettings.projects].map { surroundings.absolute($0.text) }
+            ?? "\(surroundings.locations.data)/projects"
+    }
+
+    var folders: ProjectFolders {
+        ProjectFolders(
+            home: projectsFolder,
+            allowed: settings[GatewaySettings.folders].map { surroundings.absolute($0.text) })
+    }
+
+    /// Turns for other programs: with every provider and every tool that this composition has.
+    func turns(_ context: ActionContext) -> Turns {
+        let registry = context.registry
+        return Turns(
+            store: store,
+            providers: { registry.all((any ModelProvider).self).filter { $0.id != EmbeddedGateway.id } },
+            settings: GatewaySettings.turns(settings), sources: { registry.all((any ToolSource).self) },
+            claude: claude, clock: surroundings.clock, now: surroundings.now, tracer: context.tracer)
+    }
+
+    /// The `claude` command, where one is installed; it gets none of our keys.
+    private var claude: ClaudeCommand? {
+        ClaudeCommand.find(in: surroundings.environment, clock: surroundings.clock, now: surroundings.now)
+    }
+
+    func close() async {
+        await embedded.close()
+        await store.close()
+    }
+}
+
+extension Surroundings {
+    /// The path as seen from the folder in which the command runs.
+    func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : "\(locations.current)/\(path)"
+    }
+
+    /// Where sockets, locks and what holds only for this login are kept.
+    var runtimeFolder: String {
+        let places = Directories(application: "martlet", override: "MARTLET_HOME", environment: environment)
+        do {
+            // Systems without logins have no such folder, and the state folder serves as well.
+            return try places.runtime ?? locations.state
+        } catch {
+            // An address of the home folder that cannot be used is told of by whoever reads the settings.
+            return locations.state
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Capabilities
+import GatewayStore
+import GatewayTurns
+import Settings
+import TurnLoop
+
+/// The settings of the gateway.
+enum GatewaySettings {
+    /// With which certificate it speaks TLS.
+    enum Encryption: String, Choice, Hashable {
+        case none
+        /// One that it makes for itself, which clients accept by its fingerprint.
+        case own
+        /// One of the administrator's.
+        case given
+    }
+
+    // Where it listens, and whom it answers.
+
+    static let address = Setting(
+        "address", "The address of this machine, in digits, at which it listens", default: "127.0.0.1", risk: .widens)
+    static let port = Setting(
+        "port", "The port at which it listens; 0 for one that the system chooses", default: 6278, risk: .widens)
+    static let socket = Setting<PathValue?>(
+        "socket", "A Unix socket at which it listens too", default: nil, risk: .widens)
+    static let tls = Setting(
+        "tls", "Whether it speaks TLS: not at all, with a certificate of its own making, or with a given one",
+        default: Encryption.none, risk: .widens)
+    static let certificate = Setting<PathValue?>(
+        "certificate", "The PEM file with the given certificate and its issuers", default: nil, risk: .widens)
+    static let key = Setting<PathValue?>(
+        "certificate-key", "The PEM file with its key, when it is another file", default: nil, risk: .widens)
+    static let hosts = Setting(
+        "hosts", "Names that it may be called by, beside localhost and the address at which it listens",
+        default: [String](), risk: .widens)
+    static let origins = Setting(
+        "origins", "Web pages that may use it, such as https://app.example.com", default: [String](), risk: .widens)
+
+    // Where it works, and what it may do there.
+
+    static let projects = Setting<PathValue?>(
+        "projects", "The folder in which new projects are made; projects in its data folder when not set",
+        default: nil, risk: .widens)
+    static let folders = Setting(
+        "folders", "Other folders that projects made over the network may lie in", default: [PathValue](),
+        risk: .widens)
+    static let approvals = Setting(
+        "approvals", "What is decided beforehand about tools in every project: a list of rules",
+        default: ApprovalPolicy(), risk: .widens)
+    static let approvalTime = Setting(
+        "approval-limit", "How long a question about a tool waits before it counts as a no",
+        default: Duration.seconds(60))
+    static let keepsRunning = Setting(
+        "keeps-running", "Whether a turn goes on when its client vanishes", default: false, risk: .widens)
+
+    // Who answers, and how far a turn may go.
+
+    static let model = Setting<String?>(
+        "model", "Who answers where a request names no model, as PROVIDER/MODEL", default: nil, risk: .sends)
+    static let rounds = Setting("max-rounds", "How often a model is asked in one turn", default: 50)
+    static let turnTime = Setting("turn-limit", "How long one turn may take", default: Duration.seconds(1800))
+    static let callTime = Setting("tool-limit", "How long one tool may take", default: Duration.seconds(30))
+    static let turnTokens = Setting<Int?>("turn-tokens", "How many tokens one turn may write", default: nil)
+    static let turnCost = Setting<Double?>("turn-cost", "What one turn may cost, in US dollars", default: nil)
+    static let dayTokens = Setting<Int?>("day-tokens", "How many tokens all turns of a day may take", default: nil)
+    static let dayCost = Setting<Double?>("day-cost", "What all turns of a day may cost, in US dollars", default: nil)
+    static let drain = Setting(
+        "drain-limit", "How long turns may go on once the gateway is told to end", default: Duration.seconds(8))
+
+    static let declarations = [
+        address.declaration, port.declaration, socket.declaration, tls.declaration, certificate.declaration,
+        key.declaration, hosts.declaration, origins.declaration, projects.declaration, folders.declaration,
+        approvals.declaration, approvalTime.declaration, keepsRunning.declaration, model.declaration,
+        rounds.declaration, turnTime.declaration, callTime.declaration, turnTokens.declaration, turnCost.declaration,
+        dayTokens.declaration, dayCost.declaration, drain.declaration,
+    ]
+
+    /// What of them holds for turns.
+    static func turns(_ settings: FeatureSettings) -> TurnSettings {
+        var turns = TurnSettings()
+        turns.defaultModel = settings[model]
+        turns.rules = settings[approvals].rules
+        turns.approvalTime = settings[approvalTime]
+        turns.keepsRunning = settings[keepsRunning]
+        turns.rounds = max(1, settings[rounds])
+        turns.turnTime = settings[turnTime]
+        turns.callTime = settings[callTime]
+        turns.outputTokens = settings[turnTokens]
+        turns.cost = settings[turnCost].map(Cost.init(dollars:))
+        turns.dayBudget = BudgetLimit(tokens: settings[dayTokens], cost: settings[dayCost].map(Cost.init(dollars:)))
+        return turns
+    }
+}
+
+extension Cost {
+    init(dollars: Double) {
+        // What is beyond the range of whole numbers is no limit that anybody reaches.
+        self.init(nanodollars: Int(min(max(0, dollars), 1e9) * 1e9))
+    }
+}

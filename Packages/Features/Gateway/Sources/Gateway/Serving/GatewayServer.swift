@@ -1,0 +1,120 @@
+import Capabilities
+import Cryptography
+import FileKit
+import GatewayAPI
+import GatewayTurns
+import HTTPCore
+import HTTPServer
+import Registry
+import Settings
+
+/// The gateway while it serves.
+struct GatewayServer {
+    let services: GatewayServices
+    let context: ActionContext
+
+    private var settings: FeatureSettings { services.settings }
+
+    /// Serves until the task is cancelled; then what is being done may be finished within a limit.
+    func run(_ wish: ServeWish) async throws -> ServeReport {
+        let instance = Instance(services.surroundings)
+        let lock = try await instance.claim()
+        let turns = services.turns(context)
+        let result: Result<ServeReport, any Error>
+        do { result = .success(try await serve(wish, turns, instance)) } catch { result = .failure(error) }
+        // In a task of its own, since this one has been cancelled when it comes here.
+        await Task { await turns.close() }.value
+        try instance.forget()
+        lock.release()
+        return try result.get()
+    }
+
+    private func serve(_ wish: ServeWish, _ turns: Turns, _ instance: Instance) async throws -> ServeReport {
+        let identity = try ServerIdentity(settings: settings, surroundings: services.surroundings).load()
+        let (token, place) = try await services.token.current(context)
+        let api = APIServices(
+            store: services.store, turns: turns, folders: services.folders, version: context.host.version,
+            now: context.host.now)
+        let server = HTTPServer(
+            try Routes(try gatewayRoutes(api)), try configuration(api, wish, identity, token))
+        let (started, signal) = AsyncStream.makeStream(of: [BoundAddress].self)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { signal.finish() }
+                try await server.run { signal.yield($0) }
+            }
+            var state: InstanceState?
+            for await addresses in started {
+                let found = try instance.announce(
+                    addresses.map(\.description), fingerprint: identity.map { $0.certificate.fingerprint.digits })
+                try await context.emit(found.event(place, program: context.host.name))
+                state = found
+                break
+            }
+            async let _ = watch(turns)
+            try await withTaskCancellationHandler {
+                try await group.waitForAll()
+            } onCancel: {
+                if turns.running > 0 {
+                    context.notice("ending; what is being answered may go on for \(drain.words)")
+                }
+            }
+            return ServeReport(state: state, ended: context.host.now())
+        }
+    }
+
+    private var drain: Duration { settings[GatewaySettings.drain] }
+
+    private func configuration(
+        _ api: APIServices, _ wish: ServeWish, _ identity: Identity?, _ token: Secret
+    ) throws -> ServerConfiguration {
+        var configuration = ServerConfiguration()
+        configuration.adopt(api)
+        configuration.addresses = try Listening(settings: settings, surroundings: services.surroundings)
+            .addresses(wish, identity)
+        configuration.hosts = Set(settings[GatewaySettings.hosts])
+        let origins = settings[GatewaySettings.origins]
+        if !origins.isEmpty {
+            configuration.crossOrigin = CrossOriginRules(
+                origins: Set(origins), headers: ["Authorization", "Content-Type", "X-API-Key", "X-Martlet-Dialect"],
+                exposed: ["X-Session-ID", "X-Project-ID", "X-Request-ID"])
+        }
+        configuration.limits.drain = drain
+        configuration.spans += context.registry.all((any SpanSink).self)
+        configuration.now = context.host.now
+        configuration.authenticate = { head in
+            guard let shown = head.shownToken, shown.equals(token) else { return nil }
+            return Principal("token")
+        }
+        return configuration
+    }
+
+    /// Says how much is being done, whenever that changes.
+    private func watch(_ turns: Turns) async {
+        var last = 0
+        while true {
+            let running = turns.running
+            if running != last {
+                context.progress(running == 1 ? "answering one request" : "answering \(running) requests")
+                last = running
+            }
+            do { try await context.host.clock.sleep(for: .milliseconds(500)) } catch { return }
+        }
+    }
+}
+
+extension HTTPRequestHead {
+    /// What the client shows, in the way of OpenAI's clients or of Anthropic's. Never in the address, which is kept in
+    /// too many places.
+    fileprivate var shownToken: Secret? {
+        if let key = headers["X-API-Key"] { return Secret(key) }
+        guard let line = headers["Authorization"] else { return nil }
+        let words = line.split(separator: " ", maxSplits: 1)
+        guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }
+        return Secret(String(words[1].drop { $0 == " " }))
+    }
+}
+
+extension [UInt8] {
+    fileprivate var digits: String { Hexadecimal.encode(self) }
+}

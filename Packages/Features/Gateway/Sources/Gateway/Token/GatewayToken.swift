@@ -1,0 +1,64 @@
+import Capabilities
+import Cryptography
+import FileKit
+import Registry
+
+/// What a client has to show: from the variable, else from the vault, else from a file that only this user can read.
+struct GatewayToken: Sendable {
+    static let variable = "MARTLET_GATEWAY_TOKEN"
+    static let name: SecretName = "martlet.gateway"
+    private let surroundings: Surroundings
+
+    /// Where it is.
+    enum Place: String, Choice { case variable, vault, file }
+
+    init(_ surroundings: Surroundings) {
+        self.surroundings = surroundings
+    }
+
+    private var file: String { "\(surroundings.locations.data)/gateway.token" }
+
+    /// The token, which is made when there is none yet.
+    func current(_ context: ActionContext) async throws -> (token: Secret, place: Place) {
+        if let text = surroundings.environment[Self.variable], !text.isEmpty { return (learnt(text), .variable) }
+        if let secret = try await context.registry.one((any SecretStore).self).secret(named: Self.name) {
+            surroundings.redactor.learn(secret)
+            return (secret, .vault)
+        }
+        if let text = try kept() { return (learnt(text), .file) }
+        return try await renewed(context)
+    }
+
+    /// Another token; who has the old one is refused from the gateway's next start on.
+    func renewed(_ context: ActionContext) async throws -> (token: Secret, place: Place) {
+        guard surroundings.environment[Self.variable, default: ""].isEmpty else {
+            throw ServingError(
+                .settings, "\(Self.variable) is set, so that no other token would count; change or remove it there")
+        }
+        let token = learnt("mgw_" + Base64URL.encode(try Random.bytes(32)))
+        do {
+            try await context.registry.one((any SecretStore).self).store(token, named: Self.name)
+            return (token, .vault)
+        } catch SecretStoreError.readOnly {
+            // A build without a vault.
+            try Files.makeDirectories(surroundings.locations.data)
+            try token.withText { text throws(FileError) in
+                try Files.writeAtomically(Array("\(text)\n".utf8), to: file, mode: 0o600)
+            }
+            return (token, .file)
+        }
+    }
+
+    /// The token in the file; nil where none is.
+    private func kept() throws(FileError) -> String? {
+        guard Files.exists(file) else { return nil }
+        let text = String(decoding: try Files.read(file, limit: 4096), as: UTF8.self)
+        return text.split(whereSeparator: \.isWhitespace).first.map(String.init)
+    }
+
+    private func learnt(_ text: String) -> Secret {
+        let secret = Secret(text)
+        surroundings.redactor.learn(secret)
+        return secret
+    }
+}

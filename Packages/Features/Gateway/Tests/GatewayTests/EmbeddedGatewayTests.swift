@@ -1,0 +1,150 @@
+import Capabilities
+import CoreTesting
+import FileKit
+import HTTPTesting
+import JSON
+import Registry
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+@Suite("The gateway in the same process", .timeLimit(.minutes(5)))
+struct EmbeddedGatewayTests {
+    /// What an answer came to.
+    private struct Heard {
+        var events: [ChatEvent] = []
+        var answer: ChatAnswer?
+
+        var calls: [ToolCall] {
+            events.compactMap { if case .call(let call) = $0 { call } else { nil } }
+        }
+        var results: [ToolResult] {
+            events.compactMap { if case .result(let result) = $0 { result } else { nil } }
+        }
+        var text: String {
+            events.compactMap { if case .text(let text) = $0 { text } else { nil } }.joined()
+        }
+    }
+
+    private func ask(
+        _ words: String, in folder: String, session: String? = nil, answers: [String: JSON] = [:], isAlone: Bool = false
+    ) async throws -> Heard {
+        let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
+        let provider = try #require(
+            host.composition.registry.all((any ModelProvider).self).first { $0.id == "martlet" })
+        #expect(await provider.isAvailable())
+        #expect(provider.runsTools)
+        let model = try #require(try await provider.models().first)
+        var request = ChatRequest(model: model.id, messages: [Message(.user, words)])
+        if let session { request.extras["session_id"] = .string(session) }
+        let context = ActionContext(
+            registry: host.composition.registry, host: host.host, interaction: Answering(answers: answers),
+            output: host.output)
+        let heard = Mutex(Heard())
+        let answer = try await ActionContext.$current.withValue(isAlone ? nil : context) {
+            try await provider.answer(request) { events in heard.withLock { $0.events += events } }
+        }
+        heard.withLock { $0.answer = answer }
+        return heard.withLock { $0 }
+    }
+
+    /// A person who has an answer for some questions.
+    private struct Answering: Interaction {
+        let answers: [String: JSON]
+        var canAsk: Bool { !answers.isEmpty }
+        func answer(_ question: Question) async throws -> Answer {
+            try await HeadlessInteraction(answers: answers).answer(question)
+        }
+    }
+
+    private func project(_ folder: String) throws {
+        try write("def greet():\n    # TODO: be kind\n    return 'helo'\n", to: "\(folder)/greet.py")
+    }
+
+    @Test("uses tools in the folder of the command, and tells of every call with its result")
+    func reads() async throws {
+        try await TemporaryDirectory.run { folder in
+            try project(folder)
+            let heard = try await ask("find the TODOs", in: folder)
+            #expect(heard.text.contains("be kind"))
+            #expect(!heard.calls.isEmpty)
+            #expect(!heard.calls.contains { !$0.isDone })
+            #expect(Set(heard.results.map(\.call)) == Set(heard.calls.map(\.id)))
+            let answer = try #require(heard.answer)
+            #expect(answer.message.text == heard.text)
+            #expect(answer.start.session != nil && answer.start.project != nil)
+            #expect(answer.usage.cost?.nanodollars == 0)
+            guard case .began = heard.events.first else {
+                Issue.record("it does not begin with who answers")
+                return
+            }
+        }
+    }
+
+    @Test("begins a paragraph with what is said after a tool was used")
+    func paragraphs() async throws {
+        try await TemporaryDirectory.run { folder in
+            try project(folder)
+            let heard = try await ask("find the TODOs, then list the files", in: folder)
+            let parts = try #require(heard.answer).message.parts
+            let pieces = parts.compactMap { if case .text(let text) = $0 { text } else { nil } }
+            #expect(pieces.count > 1)
+            #expect(!pieces.dropFirst().contains { !$0.hasPrefix("\n\n") })
+            #expect(pieces.joined() == heard.text)
+        }
+    }
+
+    @Test("goes on in the session that it was given, and finds the folder's project again")
+    func session() async throws {
+        try await TemporaryDirectory.run { folder in
+            try project(folder)
+            let first = try #require(try await ask("find the TODOs", in: folder).answer?.start)
+            let second = try #require(
+                try await ask("what can you do?", in: folder, session: first.session).answer?.start)
+            #expect(second.session == first.session)
+            let other = try #require(try await ask("what can you do?", in: folder, session: "gone").answer?.start)
+            #expect(other.session != first.session)
+            #expect(other.project == first.project)
+        }
+    }
+
+    @Test("asks the person before it writes", arguments: [0, 1, 3])
+    func asks(choice: Int) async throws {
+        try await TemporaryDirectory.run { folder in
+            try project(folder)
+            let options = [
+                "Yes, this once", "Yes, in this conversation", "Yes, always in this folder", "No", "No, and say why",
+            ]
+            let heard = try await ask(
+                #"replace "helo" with "hello" in greet.py"#, in: folder,
+                answers: ["chat.approve": .string(options[choice])])
+            let text = try read("\(folder)/greet.py")
+            #expect(text.contains("'hello'") == (choice < 3), "\(heard.text) \(heard.results)")
+            #expect(heard.answer != nil)
+        }
+    }
+
+    @Test("writes nothing where nobody is there", arguments: [false, true])
+    func nobody(isAlone: Bool) async throws {
+        try await TemporaryDirectory.run { folder in
+            try project(folder)
+            let before = try read("\(folder)/greet.py")
+            let heard = try await ask(#"replace "helo" with "hello" in greet.py"#, in: folder, isAlone: isAlone)
+            #expect(try read("\(folder)/greet.py") == before)
+            #expect(heard.answer != nil)
+        }
+    }
+
+    @Test("a reader that fails ends the answer with its own error")
+    func failingReader() async throws {
+        struct Enough: Error {}
+        try await TemporaryDirectory.run { folder in
+            try project(folder)
+            let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
+            let provider = try #require(host.composition.registry.all((any ModelProvider).self).first)
+            let request = ChatRequest(model: "martlet-offline", messages: [Message(.user, "find the TODOs")])
+            await #expect(throws: Enough.self) { try await provider.answer(request) { _ in throw Enough() } }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import CoreTesting
+import JSON
+import Testing
+
+@testable import Gateway
+
+@Suite("The gateway as a feature")
+struct GatewayFeatureTests {
+    @Test("keeps the rules of every feature") func conforms() async {
+        await #expect(processExitsWith: .success) {
+            let violations = try await FeatureConformance.violations(of: GatewayFeature.self, with: [MemoryVault.self])
+            for violation in violations { Issue.record("\(violation)") }
+            #expect(violations.isEmpty)
+        }
+    }
+
+    @Test("lists its routes without opening anything")
+    func routes() async throws {
+        let host = try TestHost([MemoryVault.self, GatewayFeature.self])
+        let rows = try #require(try await host.perform("gateway.routes").array)
+        let open = rows.filter { $0["open"]?.bool == true }.compactMap { $0["path"]?.string }
+        #expect(open.contains("/health"))
+        let paths = Set(rows.compactMap { row in row["path"]?.string.map { "\(row["method"]?.string ?? "") \($0)" } })
+        let wanted = [
+            "GET /v1/models", "GET /v1/models/capabilities", "POST /v1/chat/completions", "POST /v1/responses",
+            "POST /v1/messages", "GET /v1/projects", "POST /v1/sessions", "GET /v1/sessions/stats",
+            "GET /v1/mcp/servers", "GET /openapi.json", "GET /metrics",
+        ]
+        for route in wanted { #expect(paths.contains(route), "\(route) is missing") }
+        // Everything but health says nothing to somebody without the token.
+        #expect(!open.contains { $0.hasPrefix("/v1/") || $0 == "/metrics" })
+    }
+}

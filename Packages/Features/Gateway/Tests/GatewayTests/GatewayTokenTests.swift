@@ -1,0 +1,63 @@
+import CoreTesting
+import FileKit
+import HTTPTesting
+import JSON
+import Registry
+import Testing
+
+@testable import Gateway
+
+@Suite("The gateway's token")
+struct GatewayTokenTests {
+    private func token(
+        _ folder: String, _ vault: any Feature.Type = MemoryVault.self, isNew: Bool = false,
+        _ environment: [String: String] = [:]
+    ) async throws -> String {
+        let host = try TestHost([vault, GatewayFeature.self], environment: environment, folder: folder)
+        return try #require(try await host.perform("gateway.token", ["new": .bool(isNew)]).string)
+    }
+
+    @Test("is made once, kept in the vault, and replaced when that is wanted")
+    func vault() async throws {
+        try await TemporaryDirectory.run { folder in
+            let first = try await token(folder)
+            #expect(first.hasPrefix("mgw_") && first.utf8.count >= 40)
+            #expect(try await token(folder) == first)
+            let second = try await token(folder, isNew: true)
+            #expect(second != first)
+            #expect(try await token(folder) == second)
+            #expect(!Files.exists("\(folder)/data/gateway.token"))
+        }
+    }
+
+    @Test("is kept in a file that only its owner can read where there is no vault")
+    func file() async throws {
+        try await TemporaryDirectory.run { folder in
+            let first = try await token(folder, NoVault.self)
+            let file = "\(folder)/data/gateway.token"
+            #expect(try read(file) == first + "\n")
+            #expect(try Files.info(file).mode == 0o600)
+            #expect(try await token(folder, NoVault.self) == first)
+            #expect(try await token(folder, NoVault.self, isNew: true) != first)
+        }
+    }
+
+    @Test("of the variable goes before every other, and is not replaced behind its back")
+    func variable() async throws {
+        try await TemporaryDirectory.run { folder in
+            let own = try await token(folder)
+            let given = [GatewayToken.variable: "given-token"]
+            #expect(try await token(folder, MemoryVault.self, given) == "given-token")
+            await #expect(throws: ServingError.self) {
+                try await token(folder, MemoryVault.self, isNew: true, given)
+            }
+            #expect(try await token(folder, MemoryVault.self, [GatewayToken.variable: ""]) == own)
+        }
+    }
+
+    private func token(
+        _ folder: String, _ vault: any Feature.Type, _ environment: [String: String]
+    ) async throws -> String {
+        try await token(folder, vault, isNew: false, environment)
+    }
+}

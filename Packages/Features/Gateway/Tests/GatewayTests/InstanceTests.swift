@@ -1,0 +1,83 @@
+import Capabilities
+import CoreTesting
+import FileKit
+import Glibc
+import HTTPTesting
+import JSON
+import LoopKit
+import ProcessKit
+import Registry
+import Testing
+
+@testable import Gateway
+
+@Suite("The one gateway of these data")
+struct InstanceTests {
+    /// This process' number, as if another had it.
+    static var otherStart: String {
+        ProcessIdentity.own.text.split(separator: "/").dropLast().joined(separator: "/") + "/1"
+    }
+
+    private func instance(_ folder: String) -> Instance {
+        Instance(
+            Surroundings(
+                environment: [:],
+                locations: Locations(current: "/", config: "", data: folder, state: folder, cache: ""),
+                clock: ContinuousClock(), now: { Timestamp(microseconds: 1) }))
+    }
+
+    @Test("is found while it holds the lock, and a second one is told where it is")
+    func second() async throws {
+        let loop = EventLoop()
+        defer { loop.stop() }
+        try await TemporaryDirectory.run { folder in
+            let instance = instance(folder)
+            #expect(try instance.running(loop: loop) == nil)
+            let lock = try await instance.claim()
+            let state = try instance.announce(["http://127.0.0.1:9"], fingerprint: "ab")
+            #expect(try instance.running(loop: loop)?.state == state)
+            #expect(state.process == .own)
+            #expect(try Files.info("\(folder)/gateway.json").mode == 0o600)
+            let error = await #expect(throws: ServingError.self) { _ = try await instance.claim() }
+            #expect(error?.kind == .running)
+            #expect(error?.message.contains("http://127.0.0.1:9 (process \(getpid()))") == true)
+            try instance.forget()
+            #expect(try instance.running(loop: loop) == nil)
+            lock.release()
+            try await instance.claim().release()
+        }
+    }
+
+    @Test(
+        "that was killed, or whose number another process has now, is not there",
+        arguments: [
+            #"{"process": "boot/1/1", "started": "2026-11-21T00:00:00Z", "addresses": []}"#,
+            #"{"process": "boot/99999999999/1", "started": "2026-11-21T00:00:00Z", "addresses": []}"#,
+            #"{"process": "boot/-1/1", "started": "2026-11-21T00:00:00Z", "addresses": []}"#,
+            #"{"process": "\#(InstanceTests.otherStart)", "started": "2026-11-21T00:00:00Z", "addresses": []}"#,
+            #"{"process": "x"}"#, "{", "", "[]",
+        ])
+    func stale(text: String) async throws {
+        let loop = EventLoop()
+        defer { loop.stop() }
+        try await TemporaryDirectory.run { folder in
+            try write(text, to: "\(folder)/gateway.json")
+            #expect(try instance(folder).running(loop: loop) == nil)
+            // What it left is no hindrance either, and goes.
+            try await instance(folder).claim().release()
+            #expect(!Files.exists("\(folder)/gateway.json"))
+        }
+    }
+
+    @Test("that is not there is said to be down, with what to do")
+    func down() async throws {
+        try await TemporaryDirectory.run { folder in
+            let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
+            let health = try await host.perform("gateway.status")
+            #expect(health["state"] == "down")
+            #expect(health["mend"] == "start it: martlet gateway serve")
+            let error = await #expect(throws: ServingError.self) { try await host.perform("gateway.stop") }
+            #expect(error?.kind == .down)
+        }
+    }
+}

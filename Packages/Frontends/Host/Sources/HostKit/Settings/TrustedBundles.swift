@@ -1,0 +1,33 @@
+import Capabilities
+import FileKit
+import JSON
+
+/// The bundles of projects that the person has agreed to. They stand in the list of trusted settings, by their path.
+final class TrustedBundles: TrustedFiles {
+    private let trust: ProjectTrust
+
+    init(state: String) {
+        trust = ProjectTrust(state: state)
+    }
+
+    func trusts(_ path: String, content: [UInt8]) -> Bool {
+        trust.trusts(path, Self.entry(content))
+    }
+
+    /// The content itself, so that a change can be shown.
+    static func entry(_ content: [UInt8]) -> JSONObject {
+        ["bundle": .string(String(decoding: content, as: UTF8.self))]
+    }
+
+    /// The bundles of the project to which a settings file belongs, with what they contain.
+    static func all(besides settings: String) throws -> [(path: String, content: [UInt8])] {
+        let folder = settings[..<(settings.lastIndex(of: "/") ?? settings.startIndex)] + "/bundles"
+        guard Files.exists(String(folder)) else { return [] }
+        let endings = [".yaml", ".yml", ".json5", ".json"]
+        return try Files.list(String(folder)).map(\.name).filter { name in endings.contains { name.hasSuffix($0) } }
+            .sorted().map { name in
+                let path = "\(folder)/\(name)"
+                return (path, try Files.read(path, limit: SettingsLoader.largestFile))
+            }
+    }
+}

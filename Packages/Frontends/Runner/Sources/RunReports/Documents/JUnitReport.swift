@@ -1,0 +1,72 @@
+import Capabilities
+public import Runs
+
+/// A run as JUnit's XML, which continuous integration shows as tests: one case for each run of a step.
+///
+/// It keeps to what the schemas of Ant and of Jenkins have in common, so that either accepts it.
+public enum JUnitReport {
+    public static func text(_ summary: RunSummary) -> String {
+        let steps = summary.steps.leaves
+        let failed = steps.filter { $0.outcome.status == .failed && !$0.outcome.isForgiven }
+        let errors = failed.count { !$0.isFinding }
+        let skipped = steps.count { [.skipped, .blocked, .cancelled].contains($0.outcome.status) }
+        var lines = [
+            #"<?xml version="1.0" encoding="UTF-8"?>"#, "<testsuites>",
+            "<testsuite"
+                + attributes([
+                    ("name", summary.name), ("package", "martlet"), ("id", "0"), ("hostname", "localhost"),
+                    ("timestamp", String(summary.started.iso8601.prefix(19))),
+                    ("time", seconds(summary.ended - summary.started)), ("tests", String(steps.count)),
+                    ("failures", String(failed.count - errors)), ("errors", String(errors)),
+                    ("skipped", String(skipped)),
+                ]) + ">",
+            "<properties>", "<property\(attributes([("name", "run"), ("value", summary.id.text)]))/>",
+            "<property\(attributes([("name", "status"), ("value", summary.status.rawValue)]))/>", "</properties>",
+        ]
+        for step in steps { lines += testCase(step, summary.name) }
+        let message = summary.error.map { MarkupText.escape("\($0.code): \($0.message)") } ?? ""
+        lines += ["<system-out></system-out>", "<system-err>\(message)</system-err>", "</testsuite>", "</testsuites>"]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func testCase(_ step: StepUpdate, _ bundle: String) -> [String] {
+        let outcome = step.outcome
+        let open =
+            "<testcase"
+            + attributes([
+                ("name", step.key), ("classname", "\(bundle).\(step.work)"), ("time", seconds(outcome.duration)),
+            ])
+        switch outcome.status {
+        case .ok, .running: return [open + "/>"]
+        case .skipped: return [open + ">", #"<skipped message="its condition said no"/>"#, "</testcase>"]
+        case .blocked:
+            return [open + ">", #"<skipped message="something that it needs did not end well"/>"#, "</testcase>"]
+        case .cancelled: return [open + ">", #"<skipped message="the run was stopped"/>"#, "</testcase>"]
+        case .failed:
+            let error = outcome.error ?? StepError(code: "failed", message: "exit code \(outcome.exit)")
+            if outcome.isForgiven {
+                let message = attributes([("message", "failed, which the bundle allows: \(error.message)")])
+                return [open + ">", "<skipped\(message)/>", "</testcase>"]
+            }
+            let element = step.isFinding ? "failure" : "error"
+            let marks = attributes([("message", error.message), ("type", error.code)])
+            let text = MarkupText.escape("\(error.message)\nexit code \(outcome.exit), attempt \(step.attempt)")
+            return [open + ">", "<\(element)\(marks)>\(text)</\(element)>", "</testcase>"]
+        }
+    }
+
+    private static func attributes(_ pairs: [(String, String)]) -> String {
+        pairs.map { " \($0)=\"\(MarkupText.escape($1))\"" }.joined()
+    }
+
+    private static func seconds(_ duration: Duration) -> String {
+        let milliseconds = max(0, duration.milliseconds)
+        let fraction = String(milliseconds % 1000)
+        return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - fraction.count) + fraction
+    }
+}
+
+extension StepUpdate {
+    /// Whether the action did its work and found something, in contrast to one that could not be done.
+    fileprivate var isFinding: Bool { outcome.exit == 1 || outcome.exit == 5 }
+}

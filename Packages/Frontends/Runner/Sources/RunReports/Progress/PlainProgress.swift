@@ -1,0 +1,51 @@
+import Capabilities
+public import Runs
+
+/// A run as lines for a log: one where something begins, and one where it is over.
+public enum PlainProgress {
+    /// What a person is told of an event, without a line break at its end; nil where there is nothing to tell.
+    public static func line(_ event: RunEvent) -> String? {
+        switch event {
+        case .began(let facts):
+            let again = facts.isResumed ? ", which goes on" : ""
+            return "run \(facts.id) of \(facts.name), \(facts.steps.count) steps\(again)"
+        case .step(let update) where update.outcome.status == .running && !update.isRestored:
+            let attempt = update.attempt > 1 ? " (attempt \(update.attempt))" : ""
+            let repeated = update.isRepeated ? " (again: it was under way when the run broke off)" : ""
+            return row("begins", "\(update.key): \(update.work)\(attempt)\(repeated)")
+        case .step(let update): return ended(update)
+        case .output: return nil
+        case .notice(let step, let message): return row("note", (step.map { "\($0): " } ?? "") + message)
+        case .ended(let summary): return end(summary)
+        }
+    }
+
+    /// The last line, which says how it went.
+    public static func end(_ summary: RunSummary) -> String {
+        let steps = summary.steps.leaves
+        var counts: [String] = []
+        for status in StepStatus.allCases {
+            let count = steps.count { $0.outcome.status == status }
+            if count > 0 { counts.append("\(count) \(status.rawValue)") }
+        }
+        let took = (summary.ended - summary.started).rounded.words
+        let error = summary.error.map { ": \($0.message)" } ?? ""
+        return "\(summary.name) \(summary.status.rawValue) in \(took), run \(summary.id): "
+            + "\(counts.joined(separator: ", "))\(error)"
+    }
+
+    private static func ended(_ update: StepUpdate) -> String {
+        let outcome = update.outcome
+        var notes = [outcome.duration.rounded.words]
+        if update.isRestored { notes = ["done before"] }
+        if update.isCached { notes.append("from the cache") }
+        if update.triesAgain { notes.append("is tried again") }
+        if outcome.isForgiven { notes.append("allowed to fail") }
+        let error = outcome.error.map { ": \($0.message)" } ?? ""
+        return row(outcome.status.rawValue, "\(update.key) (\(notes.joined(separator: ", ")))\(error)")
+    }
+
+    private static func row(_ word: String, _ text: String) -> String {
+        "  \(word)\(String(repeating: " ", count: max(1, 10 - word.count)))\(text)"
+    }
+}

@@ -1,0 +1,62 @@
+import Bundles
+import Capabilities
+import JSON
+import Registry
+
+/// `martlet run FILE`.
+struct RunAction {
+    static let id = "run.start"
+
+    let services: RunnerServices
+
+    init(_ services: RunnerServices) {
+        self.services = services
+    }
+
+    var all: [Action] { [start] }
+
+    private var start: Action {
+        Action(
+            Self.id, "Run a bundle", .writes,
+            .argument("bundle", "The bundle's file, or the name of one of the project's", as: PathValue?.self),
+            .option("input", "A value for an input: name=value", as: [String].self, short: "i"),
+            .option("inputs", "A file with values for the inputs", as: PathValue?.self),
+            .flag("plan", "Show what would run"),
+            .flag("check", "Check it and stop there"),
+            .flag("schema", "Print the JSON Schema of bundles"),
+            .option("resume", "Go on with this run, or with the last", as: String?.self),
+            .flag("again", "With --resume: do again what failed"),
+            .option("every", "Run it again and again, at this interval", as: Duration?.self),
+            .option("junit", "Write JUnit's XML to this file", as: PathValue?.self),
+            .option("html", "Write a page with the timeline to this file", as: PathValue?.self),
+            .option("report", "Write the report as JSON to this file", as: PathValue?.self),
+            .option("record", "Write everything that happens to this file, for --replay", as: PathValue?.self),
+            .option("replay", "Run it against this recording and say what differs", as: PathValue?.self)
+        ) {
+            context, bundle, inputs, inputsFile, plan, check, schema, resume, again, every, junit, html, report, record,
+            replay in
+            if schema {
+                let schema = BundleFormat.jsonSchema
+                try await context.emit(ActionEvent("schema", text: schema.text(.pretty) + "\n"))
+                return RunResult.schema(schema)
+            }
+            var wish = RunWish()
+            (wish.bundle, wish.inputs, wish.inputsFile) = (bundle?.text, inputs, inputsFile?.text)
+            (wish.isPlan, wish.isCheck, wish.resume, wish.again) = (plan, check, resume, again)
+            (wish.every, wish.record, wish.replay) = (every, record?.text, replay?.text)
+            (wish.junit, wish.html, wish.report) = (junit?.text, html?.text, report?.text)
+            return try await BundleRunning(services, context, wish).run()
+        }
+        .asDefault().streaming()
+        .details(
+            "A bundle is checked before anything runs, and everything that is wrong is told at once. A run asks nobody: "
+                + "--answers gives answers beforehand, and what the bundle does not permit fails. The exit code is that "
+                + "of the first step that failed. With --format ndjson each event is a line; 'run events' has their "
+                + "schema. An input is also taken from the variable MARTLET_INPUT_NAME."
+        )
+        .example("martlet run nightly.yaml --input model=openai/gpt-5", "Run it")
+        .example("martlet run nightly.yaml --plan", "Only show what would run")
+        .example("martlet run --resume last", "Go on after a crash, without doing anything twice")
+        .example("martlet run smoke.yaml --junit results.xml", "For continuous integration")
+    }
+}

@@ -1,0 +1,97 @@
+import Capabilities
+import JSON
+import LoopKit
+import ProcessKit
+import Registry
+import Runs
+
+/// `martlet runs`: what was run before, and what runs now.
+struct RunsActions {
+    let services: RunnerServices
+
+    init(_ services: RunnerServices) {
+        self.services = services
+    }
+
+    var all: [Action] { [list, show, logs, cancel, prune] }
+
+    private static func run() -> Parameter<String?> {
+        .argument("run", "The run, or how its name begins; the last one when absent", as: String?.self)
+    }
+
+    private var list: Action {
+        Action(
+            "runs.list", "List the newest runs", .reads,
+            .option("limit", "At most so many", in: 1...10_000, default: 20),
+            .option("name", "Only those of this bundle", as: String?.self)
+        ) { context, limit, name in
+            try await services.journal.runs(limit: limit, name: name)
+        }
+        .asDefault()
+    }
+
+    private var show: Action {
+        Action("runs.show", "Show a run and its steps", .reads, Self.run()) { context, id in
+            let row = try await services.journal.find(id)
+            return RunDetail(run: row, steps: try await services.journal.steps(of: row.id))
+        }
+        .example("martlet runs show", "The last run")
+    }
+
+    private var logs: Action {
+        Action(
+            "runs.logs", "Show what the steps of a run said", .reads, Self.run(),
+            .option("step", "Only this step", as: String?.self)
+        ) { context, id, step in
+            let row = try await services.journal.find(id)
+            return try await services.journal.events(of: row.id, step: step)
+        }
+    }
+
+    private var cancel: Action {
+        Action(
+            "runs.cancel", "Stop a run that is going on", .writes, Self.run(),
+            .option("within", "How long to wait for its end", default: Duration.seconds(30))
+        ) { context, id, limit in
+            let row = try await services.journal.find(id)
+            guard let holder = try await services.journal.holder(of: row.id) else { throw RunnerError.notRunning(row.id) }
+            let loop = EventLoop()
+            defer { loop.stop() }
+            // Asked once more when its number is held, since it may have gone to another process meanwhile.
+            guard let process = try OtherProcess(holder, loop: loop),
+                try await services.journal.holder(of: row.id) == holder, try process.send(.terminate)
+            else { throw RunnerError.notRunning(row.id) }
+            context.progress("waiting for the run to end")
+            guard try await process.ended(by: .now + limit) else { throw RunnerError.cannotStop(row.id) }
+            return try await services.journal.find(row.id)
+        }
+        .details("Its steps are cancelled, those of the end are done, and it can go on later with 'run --resume'.")
+    }
+
+    private var prune: Action {
+        Action(
+            "runs.prune", "Forget runs that ended long ago", .destroys,
+            .option("older", "Those that ended before so long", default: Duration.seconds(30 * 86_400))
+        ) { context, age in
+            PrunedRuns(count: try await services.journal.prune(before: context.host.now() + (.zero - age)))
+        }
+    }
+}
+
+/// A run with its steps.
+struct RunDetail: Record {
+    let run: RunRow
+    let steps: [StepRow]
+
+    static let fields: [Field<RunDetail>] = [
+        Field("run", "The run", .name) { $0.run },
+        Field("steps", "Every attempt of every step, in the order in which they began") { $0.steps },
+    ]
+}
+
+/// What was forgotten.
+struct PrunedRuns: Record {
+    let count: Int
+
+    static let fields: [Field<PrunedRuns>] = [Field("runs", "How many were forgotten") { $0.count }]
+}

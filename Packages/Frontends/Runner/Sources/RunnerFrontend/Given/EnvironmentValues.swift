@@ -1,0 +1,73 @@
+import Bundles
+import Capabilities
+import Expressions
+import JSON
+import Registry
+import Synchronization
+
+/// The values of `env`: written in the bundle, from variables, and from the vault.
+final class EnvironmentValues: Sendable {
+    private let host: Host
+    private let session: any ActionSession
+    private let interaction: any Interaction
+    /// What the vault has given already.
+    private let secrets = Mutex<[String: String]>([:])
+
+    init(_ host: Host, _ session: any ActionSession, _ interaction: any Interaction) {
+        self.host = host
+        self.session = session
+        self.interaction = interaction
+    }
+
+    /// The values, or everything that is missing. Secrets are known to the redactor then.
+    func values(
+        for bundle: Bundle, _ inputs: JSONObject, run: JSONObject
+    ) async -> (values: JSONObject, problems: [BundleProblem]) {
+        var values = JSONObject()
+        var problems: [BundleProblem] = []
+        let scope = Scope([
+            "inputs": .object(inputs), "run": .object(run),
+            "bundle": ["name": .string(bundle.name), "folder": .string(bundle.source.folder)],
+        ])
+        for (name, value) in bundle.environment {
+            func add(_ message: String, _ path: [String] = []) {
+                problems.append(bundle.source.problem(message, at: ["env", name] + path))
+            }
+            switch value {
+            case .value(let template):
+                do throws(JSONTemplate.Problem) { values.append(name, try template.value(in: scope)) } catch {
+                    add(error.error.message, error.path)
+                }
+            case .variable(let variable, let otherwise):
+                if let text = host.environment[variable] ?? otherwise {
+                    values.append(name, .string(text))
+                } else {
+                    add("the variable \(variable) is not set; set it, or give env.\(name) a default")
+                }
+            case .secret(let secret):
+                do {
+                    values.append(name, .string(try await self.secret(secret)))
+                } catch {
+                    add(AnyFailure(error).message)
+                }
+            }
+        }
+        return (values, problems)
+    }
+
+    private func secret(_ name: String) async throws -> String {
+        if let known = secrets.withLock({ $0[name] }) { return known }
+        guard let store = await session.provider(of: (any SecretStore).self) else {
+            throw RegistryError.missing(Need.one((any SecretStore).self).capability)
+        }
+        guard let secret = try await store.secret(named: SecretName(name)) else {
+            throw RunnerError.input(
+                "there is no secret '\(PlainText.escape(name))'; store it with 'martlet auth secret set', or set "
+                    + SecretName(name).environmentVariable)
+        }
+        host.redactor.learn(secret)
+        let text = secret.withText { $0 }
+        secrets.withLock { $0[name] = text }
+        return text
+    }
+}

@@ -1,0 +1,52 @@
+import Bundles
+import Capabilities
+import Registry
+
+/// What this program can do, as the check of bundles asks for it.
+struct RegistrySurroundings: BundleSurroundings {
+    let host: Host
+
+    func action(_ name: String) -> ActionFacts? {
+        guard let action = host.composition.registry.actions[name] else { return nil }
+        return ActionFacts(
+            id: action.id, effect: action.effect,
+            parameters: action.parameters.map { parameter in
+                ActionFacts.Parameter(
+                    parameter.name, parameter.summary, parameter.schema, isRequired: parameter.isRequired)
+            }, result: action.result, problem: problem(of: action))
+    }
+
+    var actionNames: [String] {
+        host.composition.registry.actions.all.filter { !$0.isHidden }.flatMap { [$0.id] + ($0.alias.map { [$0] } ?? []) }
+    }
+
+    func problem(ofFeature id: String) -> String? {
+        if let composed = host.composition.features.first(where: { $0.manifest.id == id }) {
+            if let problem = host.composition.problems.first(where: { $0.feature == id }) {
+                return "the feature \(id) cannot be used: \(problem.message)"
+            }
+            return composed.feature == nil ? "the feature \(id) cannot be made" : nil
+        }
+        if let left = host.composition.off.first(where: { $0.id == id }) {
+            return "the feature \(id) is off: \(left.reason)"
+        }
+        let known = host.composition.features.map(\.manifest.id) + host.composition.off.map(\.id)
+        return "there is no feature '\(PlainText.escape(id))' in this program\(Suggestion.text(for: id, among: known))"
+    }
+
+    func bundle(_ path: String, besides file: String) throws(BundleFailure) -> BundleSource {
+        try BundleFinder.read(Self.path(path, besides: file))
+    }
+
+    static func path(_ path: String, besides file: String) -> String {
+        if path.hasPrefix("/") { return path }
+        let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
+        return String(folder) + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
+    }
+
+    private func problem(of action: Action) -> String? {
+        if action.id == RunAction.id { return RunnerError.runsItself.message }
+        guard let owner = host.composition.registry.actions.owner(of: action) else { return nil }
+        return problem(ofFeature: owner)
+    }
+}

@@ -1,0 +1,92 @@
+import Bundles
+import Capabilities
+import JSON
+import Registry
+import Runs
+import Synchronization
+
+/// Writes down what the steps of a run were given and what they gave, a line for each attempt. Secrets are masked.
+final class RecordingWriter: Sendable {
+    private let file: LineFile
+    /// What steps have said that are not over.
+    private let said = Mutex<[String: [JSON]]>([:])
+    /// As many as the journal keeps.
+    private static let eventsKept = 1_000
+
+    init(
+        _ path: String, _ bundle: Bundle, inputs: JSONObject, environment: JSONObject, _ redactor: Redactor,
+        at time: Timestamp
+    ) throws(RunnerError) {
+        file = try LineFile(path, isNew: true)
+        var shown = redactor.redact(inputs)
+        for input in bundle.inputs where input.isSecret && shown[input.name] != nil {
+            shown[input.name] = .string(Redactor.mark)
+        }
+        write([
+            "type": "recording", "version": 1, "name": .string(bundle.name), "file": .string(bundle.source.file),
+            "digest": .string(bundle.source.digest), "time": time.json, "inputs": .object(shown),
+            "env": .object(redactor.redact(environment)),
+        ])
+    }
+
+    func receive(_ event: RunEvent) {
+        switch event {
+        case .output(let step, let event):
+            said.withLock { said in
+                if said[step, default: []].count < Self.eventsKept { said[step, default: []].append(event.json) }
+            }
+        case .step(let update) where update.outcome.status != .running && !update.isRestored:
+            let events = said.withLock { $0.removeValue(forKey: update.key) } ?? []
+            write(RecordedStep(update, events: events).json)
+        default: break
+        }
+    }
+
+    /// Throws when something could not be written.
+    func check() throws(RunnerError) { try file.check() }
+
+    private func write(_ line: JSONObject) { file.write(JSON.object(line).text() + "\n") }
+}
+
+/// An attempt of a step, as a recording has it.
+struct RecordedStep: Sendable {
+    var key: String
+    var work: String
+    var attempt: Int
+    var arguments: JSON
+    var events: [JSON]
+    var status: StepStatus
+    var exit: Int
+    var result: JSON
+    var error: StepError?
+
+    init(_ update: StepUpdate, events: [JSON] = []) {
+        (key, work, attempt) = (update.key, update.work, update.attempt)
+        (arguments, self.events) = (update.arguments, events)
+        (status, exit) = (update.outcome.status, update.outcome.exit)
+        (result, error) = (update.outcome.result, update.outcome.error)
+    }
+
+    init?(_ json: JSON) {
+        guard json["type"]?.string == "step", let key = json["step"]?.string, let work = json["does"]?.string,
+            let attempt = json["attempt"]?.int, let arguments = json["with"],
+            let status = json["status"]?.string.flatMap(StepStatus.init(rawValue:))
+        else { return nil }
+        (self.key, self.work, self.attempt, self.arguments, self.status) = (key, work, attempt, arguments, status)
+        events = json["events"]?.array ?? []
+        exit = json["exit"]?.int ?? 0
+        result = json["result"] ?? .null
+        if let code = json["error"]?["code"]?.string, let message = json["error"]?["message"]?.string {
+            error = StepError(code: code, message: message)
+        }
+    }
+
+    var json: JSONObject {
+        var line: JSONObject = [
+            "type": "step", "step": .string(key), "does": .string(work), "attempt": .int(attempt), "with": arguments,
+            "events": .array(events), "status": status.json, "exit": .int(exit), "result": result,
+        ]
+        if let error { line.append("error", error.json) }
+        return line
+    }
+}

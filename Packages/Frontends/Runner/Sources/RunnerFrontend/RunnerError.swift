@@ -1,0 +1,82 @@
+import Capabilities
+import JSON
+
+/// What can be wrong with running a bundle, beyond what is wrong in its file.
+enum RunnerError: Failure {
+    case noBundle
+    case unknownName(String, folders: [String])
+    case notTrusted(String)
+    case options(String)
+    case input(String)
+    case notPermitted(String, Effect)
+    case runsItself
+    case timedOut(Duration)
+    case ended(action: String, ExitCode, result: JSON)
+    case recording(String, String)
+    case notRecorded(String)
+    case replayed(code: String, message: String, ExitCode, result: JSON)
+    case cannotStop(String)
+    case notRunning(String)
+    case schedule(String)
+    case file(String)
+
+    var code: String {
+        switch self {
+        case .noBundle, .unknownName: "bundle.not-found"
+        case .notTrusted: "bundle.not-trusted"
+        case .options: "usage.arguments"
+        case .input: "bundle.input"
+        case .notPermitted: "bundle.not-permitted"
+        case .runsItself: "bundle.invalid"
+        case .timedOut: "bundle.timed-out"
+        case .ended: "bundle.step-failed"
+        case .recording, .notRecorded: "run.recording"
+        case .replayed(let code, _, _, _): code
+        case .cannotStop: "run.not-stopped"
+        case .notRunning: "run.not-running"
+        case .schedule: "bundle.schedule"
+        case .file: "run.file"
+        }
+    }
+
+    var exit: ExitCode {
+        switch self {
+        case .notTrusted: .denied
+        case .timedOut: .unreachable
+        case .ended(_, let exit, _), .replayed(_, _, let exit, _): exit
+        case .cannotStop, .notRunning, .notRecorded, .file: .failed
+        default: .usage
+        }
+    }
+
+    var message: String {
+        switch self {
+        case .noBundle: "a bundle is needed: martlet run FILE"
+        case .unknownName(let name, let folders):
+            "there is no bundle '\(PlainText.escape(name))' in \(folders.joined(separator: " or ")); "
+                + "a file is named with its path, as in ./\(PlainText.escape(name)).yaml"
+        case .notTrusted(let file):
+            "\(PlainText.escape(file)) belongs to a project and is not trusted, or was changed since; read it, then "
+                + "'martlet config trust'"
+        case .options(let what), .input(let what), .schedule(let what), .file(let what): what
+        case .notPermitted(let action, let effect):
+            "\(action) \(effect.rawValue) something, and the bundle does not permit it; add it to permissions.actions"
+        case .runsItself: "a bundle runs another one with 'bundle: FILE' in a step, and not with this action"
+        case .timedOut(let limit): "it was not done within \(limit.words), which is the step's limit"
+        case .ended(let action, let exit, _): "\(action) ended with the exit code \(exit.rawValue)"
+        case .recording(let file, let why): "\(PlainText.escape(file)) is no recording that can be replayed: \(why)"
+        case .notRecorded(let step): "the recording has no more of the step \(PlainText.escape(step))"
+        case .replayed(_, let message, _, _): message
+        case .cannotStop(let id): "the run \(id) was asked to stop and has not ended yet"
+        case .notRunning(let id): "the run \(id) is not going on, so that there is nothing to stop"
+        }
+    }
+
+    var details: JSONObject {
+        switch self {
+        case .ended(_, _, let result) where !result.isNull: ["result": result]
+        case .replayed(_, _, _, let result) where !result.isNull: ["result": result]
+        default: [:]
+        }
+    }
+}

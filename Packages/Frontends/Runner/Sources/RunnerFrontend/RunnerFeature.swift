@@ -1,0 +1,40 @@
+import Bundles
+import Capabilities
+public import Registry
+import Runs
+public import Settings
+import StorageKit
+
+/// Bundles without a person: the second surface over the same actions.
+public struct RunnerFeature: RunningFeature {
+    // What it needs of the host and of others is looked up while a bundle runs: as a need of the feature it would start
+    // everything that keeps data or secrets, for each run.
+    public static let manifest = Manifest(
+        id: "runner", summary: "Run bundles of actions unattended", version: "1.0",
+        provides: [.shared((any DataStore).self)], namespaces: ["run", "runs", "file"])
+
+    private let shared = SharedServices()
+
+    public init(_ settings: FeatureSettings) {}
+
+    public func register(in registry: inout RegistryBuilder) {
+        let services = RunnerServices(registry.surroundings)
+        shared.set(services)
+        registry.provide(
+            (any DataStore).self,
+            DatabaseStore(id: "runner.runs", summary: "Runs of bundles", database: services.journal.database))
+        let groups = [
+            RunAction(services).all, RunsActions(services).all, InstallAction.all, DocumentActions.all, FileActions.all,
+        ]
+        for action in groups.joined() { registry.add(action) }
+    }
+
+    /// Lasts as long as whoever uses it, so that the journal is whole before the program ends.
+    public func run(in host: FeatureHost) async throws {
+        host.report(.ok)
+        while !Task.isCancelled {
+            do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
+        }
+        await shared.services?.journal.close()
+    }
+}

@@ -1,0 +1,142 @@
+import Bundles
+import Capabilities
+import JSON
+import Registry
+import RunReports
+import Runs
+
+/// Runs a bundle for an action: checks it first, does it, and writes what was asked for.
+struct BundleRunning: Sendable {
+    let services: RunnerServices
+    let context: ActionContext
+    let wish: RunWish
+    private let interaction: any Interaction
+
+    init(_ services: RunnerServices, _ context: ActionContext, _ wish: RunWish) {
+        self.services = services
+        self.context = context
+        self.wish = wish
+        // A run never waits for a person.
+        interaction = context.interaction.unattended
+    }
+
+    private var host: Host { context.host }
+    private var finder: BundleFinder {
+        BundleFinder(host: host, trusted: context.registry.optional((any TrustedFiles).self))
+    }
+
+    func run() async throws -> RunResult {
+        try wish.check()
+        let session = try context.registry.one((any ActionPerformer).self).session(in: host)
+        let result: Result<RunResult, any Error>
+        do { result = .success(try await run(session)) } catch let failure as BundleFailure {
+            result = .failure(failure.shown(from: host.locations.current))
+        } catch {
+            result = .failure(error)
+        }
+        for stuck in await session.end() {
+            context.notice("the feature \(stuck) did not stop in time and was abandoned")
+        }
+        return try result.get()
+    }
+
+    private func run(_ session: any ActionSession) async throws -> RunResult {
+        if let recording = wish.replay {
+            return .replay(try await Replay(running: self, session, try Recording(finder.absolute(recording))).run())
+        }
+        let unfinished = wish.resume == nil ? nil : try await services.journal.unfinished(wish.resume)
+        guard let name = wish.bundle ?? unfinished?.file else { throw RunnerError.noBundle }
+        let source = unfinished.map { $0.file } == name ? try BundleFinder.read(name) : try finder.find(name)
+        if let unfinished, unfinished.digest != source.digest { throw RunError.changed(source.file) }
+        let environment = EnvironmentValues(host, session, interaction)
+        let (bundle, inputs) = try await check(source, before: unfinished?.inputs ?? [:], environment)
+        if wish.isPlan || wish.isCheck { return try await plan(bundle) }
+        let performer = RegistryPerformer(registry: context.registry, session: session, interaction: interaction)
+        guard let every = wish.every else {
+            let journal =
+                if let unfinished {
+                    try await services.journal.resume(unfinished.id, again: wish.again)
+                } else { try await services.journal.begin(bundle, inputs: inputs) }
+            return .report(try await run(bundle, inputs, environment, performer, journal))
+        }
+        return .report(
+            try await Repetition(every: every, clock: host.clock).run {
+                let journal = try await services.journal.begin(bundle, inputs: inputs)
+                return try await run(bundle, inputs, environment, performer, journal)
+            })
+    }
+
+    // MARK: Before
+
+    /// Everything that can be known before, and everything that is wrong at once.
+    private func check(
+        _ source: BundleSource, before: JSONObject, _ environment: EnvironmentValues
+    ) async throws -> (Bundle, JSONObject) {
+        let bundle = try Bundle(source)
+        var problems = BundleCheck.problems(of: bundle, in: RegistrySurroundings(host: host))
+        let given = GivenInputs(words: wish.inputs, file: wish.inputsFile)
+        let inputs = try given.values(for: bundle, before: before, host, finder)
+        problems += inputs.problems
+        if inputs.problems.isEmpty {
+            problems += await environment.values(for: bundle, inputs.values, run: Self.unknownRun).problems
+        }
+        guard problems.isEmpty else { throw BundleFailure(problems) }
+        return (bundle, inputs.values)
+    }
+
+    private static let unknownRun: JSONObject = ["id": "", "started": "", "attempt": 1, "failed": false]
+
+    private func plan(_ bundle: Bundle) async throws -> RunResult {
+        if wish.isCheck {
+            try await context.emit(ActionEvent("checked", text: "\(bundle.name) can be run\n"))
+            return .plan([])
+        }
+        let plan = Plan(of: bundle, in: RegistrySurroundings(host: host))
+        try await context.emit(ActionEvent("planned", ["steps": plan.steps.json], text: PlanText.text(plan, bundle)))
+        return .plan(plan.steps)
+    }
+
+    // MARK: The run
+
+    private func run(
+        _ bundle: Bundle, _ inputs: JSONObject, _ environment: EnvironmentValues, _ performer: RegistryPerformer,
+        _ journal: JournalRun
+    ) async throws -> RunReport {
+        let run: JSONObject = ["id": .string(journal.id.text), "started": host.now().json, "attempt": 1, "failed": false]
+        let recording = try await wish.record.asyncMap { path in
+            let values = await environment.values(for: bundle, inputs, run: run).values
+            return try RecordingWriter(
+                finder.absolute(path), bundle, inputs: inputs, environment: values, host.redactor, at: host.now())
+        }
+        let summary = try await perform(
+            bundle, inputs, performer, journal, RunReporter(context, bundle, recording: recording)
+        ) { bundle, inputs in
+            let (values, problems) = await environment.values(for: bundle, inputs, run: run)
+            guard problems.isEmpty else { throw BundleFailure(problems) }
+            return values
+        }
+        try recording?.check()
+        try RunDocuments(wish: wish, finder: finder).write(summary)
+        return RunReport(summary)
+    }
+
+    func perform(
+        _ bundle: Bundle, _ inputs: JSONObject, _ performer: any StepPerformer, _ journal: JournalRun,
+        _ reporter: RunReporter,
+        environment: @escaping @Sendable (Bundle, JSONObject) async throws -> JSONObject
+    ) async throws -> RunSummary {
+        let surroundings = RegistrySurroundings(host: host)
+        let engine = RunEngine(
+            performer: performer, journal: journal, options: RunOptions(), redactor: host.redactor, clock: host.clock,
+            now: host.now, loadBundle: { path, file throws(BundleFailure) in try surroundings.bundle(path, besides: file) },
+            environment: environment, emit: { await reporter.receive($0) })
+        return try await reporter.during { try await engine.run(bundle, inputs: inputs) }
+    }
+}
+
+extension Optional where Wrapped: Sendable {
+    fileprivate func asyncMap<Value>(_ transform: (Wrapped) async throws -> Value) async rethrows -> Value? {
+        guard let self else { return nil }
+        return try await transform(self)
+    }
+}

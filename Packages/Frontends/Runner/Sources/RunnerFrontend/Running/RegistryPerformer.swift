@@ -1,0 +1,42 @@
+import Bundles
+import Capabilities
+import JSON
+import Registry
+import Runs
+
+/// Does the actions of a run through the registry, within what the bundle permits.
+struct RegistryPerformer: StepPerformer {
+    let registry: Registry
+    let session: any ActionSession
+    /// Asks nobody.
+    let interaction: any Interaction
+
+    func perform(
+        _ name: String, _ arguments: JSONObject, step: String, output: any ActionOutput, limit: Duration,
+        permissions: [BundlePermissions]
+    ) async throws -> JSON {
+        let action = try registry.actions.find(name)
+        guard action.id != RunAction.id else { throw RunnerError.runsItself }
+        for permission in permissions where !permission.allows(action.id, action.effect) {
+            throw RunnerError.notPermitted(action.id, action.effect)
+        }
+        let allowed = RunPermissions(hosts: permissions.compactMap(\.hosts), tools: permissions.map(\.tools))
+        let value = try await RunPermissions.$current.withValue(allowed) {
+            do {
+                // What destroys was agreed to by what the bundle says, or it would not have come here.
+                return try await session.perform(
+                    action, arguments, interaction: interaction, output: output, limit: limit, isAgreed: true)
+            } catch let error as any Failure where error.code == "host.timed-out" {
+                throw RunnerError.timedOut(limit)
+            }
+        }
+        guard value.exit == .done else { throw RunnerError.ended(action: action.id, value.exit, result: value.json) }
+        return value.json
+    }
+
+    func within<Value: Sendable>(
+        _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await session.within(limit, work)
+    }
+}

@@ -1,0 +1,83 @@
+import Bundles
+import Capabilities
+import JSON
+import Registry
+import RunReports
+import Runs
+import TerminalKit
+
+/// Tells what happens in a run: to the terminal, to whoever reads the output, to a recording.
+final class RunReporter: Sendable {
+    private let context: ActionContext
+    private let bundle: Bundle
+    private let recording: RecordingWriter?
+    private let live: LiveProgress?
+    private let isGitHub: Bool
+    /// The steps of the bundle itself, by their ids.
+    private let steps: [String: Step]
+
+    init(_ context: ActionContext, _ bundle: Bundle, recording: RecordingWriter? = nil) {
+        self.context = context
+        self.bundle = bundle
+        self.recording = recording
+        isGitHub = GitHubReport.isWanted(context.host.environment)
+        steps = Dictionary(bundle.allSteps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        guard context.isWatched else {
+            live = nil
+            return
+        }
+        let environment = context.host.environment
+        let terminal = Terminal(fileDescriptor: 2)
+        live = LiveProgress(
+            level: ColorLevel.detect(isTerminal: true, environment: environment), clock: ContinuousClock(),
+            size: { terminal.size(environment: environment) }, write: TerminalOutput.write)
+    }
+
+    /// Does a run, and draws meanwhile.
+    func during<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        guard let live else { return try await work() }
+        defer { live.finish() }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await live.run() }
+            defer { group.cancelAll() }
+            return try await work()
+        }
+    }
+
+    func receive(_ event: RunEvent) async {
+        live?.receive(event)
+        recording?.receive(event)
+        if case .ended = event { live?.finish() }
+        // A run is no hostage of who reads about it: it goes on, and its result says that the output is gone.
+        do { try await context.emit(event.action(text: text(event))) } catch {}
+    }
+
+    private func text(_ event: RunEvent) -> String? {
+        var lines: [String] = []
+        if live == nil {
+            if let line = PlainProgress.line(event) { lines.append(line) }
+        } else if case .ended(let summary) = event {
+            lines.append(PlainProgress.end(summary))
+        }
+        if isGitHub, let annotation = annotation(event) { lines.append(annotation) }
+        return lines.isEmpty ? nil : lines.map { $0 + "\n" }.joined()
+    }
+
+    private func annotation(_ event: RunEvent) -> String? {
+        guard case .step(let update) = event, update.outcome.status == .failed, !update.triesAgain,
+            !update.isRestored, let error = update.outcome.error
+        else { return nil }
+        let id = String(update.key.prefix { $0 != "[" && $0 != "/" })
+        let path = steps[id].map { $0.path + [$0.work.isAction ? "action" : "bundle"] } ?? []
+        let place = bundle.source.problem("", at: path)
+        let folder = (context.host.environment["GITHUB_WORKSPACE"] ?? context.host.locations.current) + "/"
+        let file = place.file.hasPrefix(folder) ? String(place.file.dropFirst(folder.count)) : place.file
+        return GitHubReport.annotation(
+            update.outcome.isForgiven ? .warning : .error, file: file, line: place.line, column: place.column,
+            title: update.key, error.message)
+    }
+}
+
+extension Step.Work {
+    fileprivate var isAction: Bool { if case .action = self { true } else { false } }
+}

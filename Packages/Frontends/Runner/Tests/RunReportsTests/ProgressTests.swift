@@ -1,0 +1,99 @@
+import Capabilities
+import CoreTesting
+import JSON
+import RunReports
+@testable import Runs
+import Synchronization
+import TerminalKit
+import Testing
+
+@Suite("A run while it goes on", .timeLimit(.minutes(5)))
+struct ProgressTests {
+    /// Takes what is drawn.
+    final class Screen: Sendable {
+        private let text = Mutex<[String]>([])
+
+        var writes: [String] { text.withLock { $0 } }
+        func write(_ more: String) { text.withLock { $0.append(more) } }
+    }
+
+    private func live(_ screen: Screen, rows: Int = 24, clock: TestClock = TestClock()) -> LiveProgress {
+        LiveProgress(
+            level: .none, clock: clock, size: { TerminalSize(columns: 80, rows: rows) }, write: { screen.write($0) })
+    }
+
+    @Test("is a tree that shows what runs, what failed and what is still to come")
+    func tree() {
+        let screen = Screen()
+        let live = live(screen)
+        live.receive(.began(facts(["fetch", "ask", "tell"])))
+        live.receive(.step(update("fetch", .ok)))
+        live.receive(.step(update("ask[model=a]", .running)))
+        live.receive(.step(update("ask[model=b]", .failed, StepError(code: "x", message: "no answer\u{1B}[2J"))))
+        live.draw()
+        let drawn = screen.writes.joined()
+        #expect(drawn.contains("✓ fetch") && drawn.contains("▸ ask  1 of 2, 1 failed"))
+        #expect(drawn.contains("▸ [model=a]") && drawn.contains("✗ [model=b]") && drawn.contains("· tell"))
+        #expect(drawn.contains("demo  1/3  1 running") && !drawn.contains("\u{1B}[2J"))
+    }
+
+    @Test("stays one screen however wide a matrix or long a bundle is")
+    func wide() {
+        let screen = Screen()
+        let live = live(screen, rows: 12)
+        live.receive(.began(facts((0..<500).map { "step-\($0)" } + ["ask"])))
+        for index in 0..<400 { live.receive(.step(update("step-\(index)", .ok))) }
+        for index in 0..<1_000 { live.receive(.step(update("ask[n=\(index)]", index < 990 ? .ok : .running))) }
+        live.draw()
+        let lines = screen.writes.joined().split(separator: "\n")
+        #expect(lines.count <= 11)
+        #expect(lines.contains { $0.contains("▸ ask  990 of 1000") } && lines.contains { $0.contains("more") })
+        #expect(lines.last?.contains("demo  400/501  1 running") == true)
+    }
+
+    @Test("is not drawn more often than ten times a second, however much happens")
+    func rate() async throws {
+        let (screen, clock) = (Screen(), TestClock())
+        let live = live(screen, clock: clock)
+        live.receive(.began(facts(["a"])))
+        let drawing = Task { await live.run() }
+        for round in 1...5 {
+            await clock.waitForSleepers(1)
+            for index in 0..<200 { live.receive(.step(update("a[\(index)]", .running))) }
+            #expect(screen.writes.count == round - 1)
+            clock.advance(by: .milliseconds(100))
+        }
+        await clock.waitForSleepers(1)
+        #expect(screen.writes.count == 5)
+        drawing.cancel()
+        await drawing.value
+    }
+
+    @Test("shows notices above the tree, and leaves the last state on the screen")
+    func end() {
+        let screen = Screen()
+        let live = live(screen)
+        live.receive(.began(facts(["a"])))
+        live.receive(.step(update("a", .running)))
+        live.draw()
+        live.receive(.notice(step: "a", "this takes long"))
+        live.receive(.step(update("a", .ok)))
+        live.finish()
+        let count = screen.writes.count
+        live.draw()
+        live.finish()
+        let last = screen.writes.last ?? ""
+        #expect(last.contains("a: this takes long") && last.contains("✓ a") && last.hasSuffix("\n"))
+        #expect(screen.writes.count == count)
+    }
+
+    @Test("is a line for each beginning and each end where nothing can be redrawn")
+    func plain() {
+        #expect(PlainProgress.line(.step(update("a", .running))) == "  begins    a: demo.act")
+        #expect(
+            PlainProgress.line(.step(update("a", .failed, StepError(code: "c", message: "no way"), took: .milliseconds(1_234))))
+                == "  failed    a (1.2s): no way")
+        #expect(PlainProgress.end(summary([update("a", .ok), update("b", .ok), update("c", .skipped)]))
+            == "demo ok in 4s, run 20261120t101500-abcd: 2 ok, 1 skipped")
+    }
+}

@@ -1,0 +1,62 @@
+import Capabilities
+import CoreTesting
+import FileKit
+import HTTPTesting
+import HostKit
+import JSON
+import Registry
+import RunnerFrontend
+
+/// A real host with the runner, over files in a folder of its own.
+struct Desk: Sendable {
+    let folder: String
+    var variables: [String: String] = [:]
+    var answers: [String: JSON] = [:]
+    var output = RecordingOutput()
+
+    static func with(isolation: isolated (any Actor)? = #isolation, _ body: (inout Desk) async throws -> Void) async throws {
+        try await TemporaryDirectory.run { folder in
+            var desk = Desk(folder: folder)
+            try await body(&desk)
+        }
+    }
+
+    /// Does an action as a frontend would, with everything read anew.
+    func perform(_ id: String, _ arguments: JSONObject = [:]) async throws -> any OutputValue {
+        let workbench = Workbench(
+            name: "martlet", version: "1.0",
+            features: [BuiltInFeature(essential: RunnerFeature.self), BuiltInFeature(LabFeature.self)],
+            environment: ["HOME": folder, "MARTLET_HOME": "\(folder)/home"].merging(variables) { $1 })
+        return try await workbench.perform(
+            try workbench.registry.actions.find(id), arguments, interaction: HeadlessInteraction(answers: answers),
+            output: output)
+    }
+
+    /// Writes a bundle and runs it.
+    func run(_ text: String, _ arguments: JSONObject = [:], file: String = "b.yaml") async throws -> any OutputValue {
+        try write(text, file)
+        var arguments = arguments
+        arguments.append("bundle", .string("\(folder)/\(file)"))
+        return try await perform("run.start", arguments)
+    }
+
+    @discardableResult
+    func write(_ text: String, _ file: String) throws -> String {
+        try Files.writeAtomically(Array(text.utf8), to: "\(folder)/\(file)")
+        return "\(folder)/\(file)"
+    }
+
+    func read(_ file: String) throws -> String {
+        String(decoding: try Files.read("\(folder)/\(file)", limit: 1 << 24), as: UTF8.self)
+    }
+
+    /// The error of a run that must not go well.
+    func failure(_ text: String, _ arguments: JSONObject = [:]) async throws -> AnyFailure? {
+        do {
+            _ = try await run(text, arguments)
+            return nil
+        } catch {
+            return AnyFailure(error)
+        }
+    }
+}

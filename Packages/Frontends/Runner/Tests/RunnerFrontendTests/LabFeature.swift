@@ -1,0 +1,82 @@
+import Capabilities
+import HTTPClient
+import JSON
+import Registry
+import Settings
+import Synchronization
+
+/// Actions for the tests. How often it was started, and what it did, is counted.
+struct LabFeature: RunningFeature {
+    static let manifest = Manifest(id: "lab", summary: "Actions for tests", version: "1.0")
+
+    struct Counts: Sendable {
+        var starts = 0
+        var stops = 0
+        var calls = 0
+    }
+
+    /// Tests that look at these run one after another.
+    static let counts = Mutex(Counts())
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(
+            Action(
+                "lab.echo", "Give back what is given", .reads, .option("value", "What", as: JSON?.self),
+                .option("say", "What to say meanwhile", as: String?.self)
+            ) { context, value, say -> JSON in
+                Self.counts.withLock { $0.calls += 1 }
+                if let say { try await context.emit(ActionEvent("said", ["text": .string(say)], text: say)) }
+                return value ?? .null
+            })
+        registry.add(
+            Action("lab.fail", "Fail", .reads, .option("message", "Why", default: "it broke")) { _, message -> String in
+                Self.counts.withLock { $0.calls += 1 }
+                throw LabError(message: message)
+            })
+        registry.add(
+            Action("lab.judge", "End with a finding", .reads) { _ in Finding() })
+        registry.add(Action("lab.break", "Break something", .destroys) { _ in "broken" })
+        registry.add(
+            Action("lab.hang", "Never end, whatever anybody says", .reads) { _ -> String in
+                await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                return ""
+            })
+        registry.add(
+            Action("lab.ask", "Ask the person", .reads) { context in
+                try await context.interaction.text("lab.name", "What is your name?")
+            })
+        registry.add(
+            Action("lab.get", "Ask a server", .reads, .argument("url", "Where", as: String.self)) { _, url in
+                let client = HTTPClient()
+                let answer: Result<String, any Error>
+                do {
+                    answer = .success(try await client.send(HTTPRequest(.get, try HTTPURL(url))).text)
+                } catch { answer = .failure(error) }
+                await client.close()
+                return try answer.get()
+            })
+    }
+
+    func run(in host: FeatureHost) async throws {
+        Self.counts.withLock { $0.starts += 1 }
+        host.report(.ok)
+        while !Task.isCancelled {
+            do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
+        }
+        Self.counts.withLock { $0.stops += 1 }
+    }
+}
+
+struct LabError: Failure {
+    let message: String
+    var code: String { "lab.failed" }
+    var exit: ExitCode { .toolFailed }
+}
+
+struct Finding: OutputValue {
+    static var schema: Schema { .string }
+    var json: JSON { "something is wrong" }
+    var exit: ExitCode { .failed }
+}

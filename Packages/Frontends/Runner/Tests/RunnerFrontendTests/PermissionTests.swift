@@ -1,0 +1,60 @@
+import Capabilities
+import HTTPTesting
+import JSON
+import Registry
+import Testing
+
+@Suite("What a bundle may do", .serialized, .timeLimit(.minutes(5)))
+struct PermissionTests {
+    @Test("is to read, unless it says more", arguments: [
+        ("", false), ("permissions: {effects: writes}", false), ("permissions: {effects: destroys}", true),
+        ("permissions: {actions: [lab.break]}", true), ("permissions: {actions: ['lab.*']}", true),
+    ])
+    func effects(permissions: String, isAllowed: Bool) async throws {
+        try await Desk.with { desk in
+            let text = "name: p\n\(permissions)\nsteps: [{action: lab.break}]"
+            let failure = try await desk.failure(text)
+            #expect((failure == nil) == isAllowed)
+            if !isAllowed { #expect(failure?.exit == .usage && failure?.message.contains("permissions.actions") == true) }
+        }
+    }
+
+    @Test("is no more inside of a bundle that permits less")
+    func nested() async throws {
+        try await Desk.with { desk in
+            try desk.write("name: inner\npermissions: {effects: destroys}\nsteps: [{action: lab.break}]", "inner.yaml")
+            let failure = try await desk.failure("name: outer\nsteps: [{bundle: inner.yaml}]")
+            #expect(failure?.message.contains("the bundle that runs this one does not permit it") == true)
+        }
+    }
+
+    @Test("is to speak to the servers that it names", arguments: [
+        ("", true), ("permissions: {hosts: []}", false), ("permissions: {hosts: ['*.example.com']}", false),
+        ("permissions: {hosts: ['127.0.0.*']}", true), ("permissions: {hosts: [localhost, '127.0.0.1']}", true),
+    ])
+    func hosts(permissions: String, isAllowed: Bool) async throws {
+        try await ScriptedServer.run({ try $0.answer(200, [:], "hello") }) { server in
+            try await Desk.with { desk in
+                let run = try await desk.run(
+                    "name: p\n\(permissions)\nsteps: [{action: lab.get, with: {url: 'http://127.0.0.1:\(server.port)/'}}]")
+                let step = run.json["steps"]?[0]
+                #expect(run.exit == (isAllowed ? .done : .usage))
+                #expect(step?["result"] == (isAllowed ? "hello" : nil))
+                #expect(step?["error"]?["code"] == (isAllowed ? nil : "http.not-permitted"))
+            }
+        }
+    }
+
+    @Test("is told by patterns")
+    func patterns() {
+        let both = RunPermissions(hosts: [["*.example.com"], ["api.*:443"]], tools: [["files/*", "web/search"], ["*/read*"]])
+        #expect(both.allows(host: "api.example.com", port: 443))
+        #expect(!both.allows(host: "api.example.com", port: 80) && !both.allows(host: "api.example.org", port: 443))
+        #expect(!both.allows(host: "example.com", port: 443))
+        #expect(both.allows(tool: "read_file", of: "files") && !both.allows(tool: "write_file", of: "files"))
+        #expect(!both.allows(tool: "search", of: "web") && !RunPermissions().allows(tool: "read", of: "files"))
+        #expect(RunPermissions(hosts: [["[::1]:80", "a**b"]]).allows(host: "::1", port: 80))
+        #expect(RunPermissions(hosts: [["a*b*c"]]).allows(host: "aXbYbZc", port: 1))
+        #expect(!RunPermissions(hosts: [["a*b*c"]]).allows(host: "aXbYbZ", port: 1))
+    }
+}

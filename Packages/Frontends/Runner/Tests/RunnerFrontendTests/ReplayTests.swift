@@ -1,0 +1,63 @@
+import Capabilities
+import JSON
+import Testing
+
+@Suite("A recording", .serialized, .timeLimit(.minutes(5)))
+struct ReplayTests {
+    private let bundle = """
+        name: taped
+        inputs: {n: {type: integer, default: 2}}
+        env: {home: {variable: TAPED}}
+        steps:
+          - {id: many, foreach: "${{ range(inputs.n) }}", action: lab.echo, with: {value: "${{ each.value }} ${{ env.home }}"}}
+          - {id: bad, action: lab.fail, continue-on-error: true}
+          - {id: last, action: lab.echo, with: {value: "${{ length(steps.many.results) }}", say: done}}
+        """
+
+    @Test("is run again without doing anything, and is the same")
+    func same() async throws {
+        try await Desk.with { desk in
+            desk.variables["TAPED"] = "here"
+            let tape = "\(desk.folder)/tape.ndjson"
+            let run = try await desk.run(bundle, ["record": .string(tape)])
+            #expect(run.exit == .done)
+            LabFeature.counts.withLock { $0 = LabFeature.Counts() }
+            // What it was given comes from the recording alone.
+            desk.variables = [:]
+            desk.output = .init()
+            let replay = try await desk.perform("run.start", ["replay": .string(tape)])
+            #expect(replay.json["same"] == true && replay.exit == .done, "\(replay.json)")
+            #expect(replay.json["run"]?["steps"]?.array?.last?["result"] == run.json["steps"]?.array?.last?["result"])
+            #expect(desk.output.events.contains { $0.type == "step_output" })
+            let counts = LabFeature.counts.withLock { $0 }
+            #expect(counts.calls == 0 && counts.starts == 0)
+            #expect(try await desk.perform("runs.list").json.array?.count == 1)
+        }
+    }
+
+    @Test("says where a changed bundle differs: other arguments, more steps, fewer steps")
+    func differences() async throws {
+        try await Desk.with { desk in
+            desk.variables["TAPED"] = "here"
+            let tape = "\(desk.folder)/tape.ndjson"
+            _ = try await desk.run(bundle, ["record": .string(tape)])
+            let changed = bundle.replacing("id: last", with: "id: lost").replacing("env.home }}", with: "env.home }}!")
+            let replay = try await desk.run(changed, ["replay": .string(tape)])
+            #expect(replay.exit == .failed)
+            let found = replay.json["differences"]?.array?.compactMap(\.string) ?? []
+            #expect(found.first == "the bundle was changed since it was recorded")
+            #expect(found.contains { $0.hasPrefix("many[0]: is given {\"value\":\"0 here!\"}, and was given") })
+            #expect(found.contains("lost: was not in the recording"))
+            #expect(found.contains("last: was in the recording, and did not run"))
+        }
+    }
+
+    @Test("that is none is refused", arguments: ["", "{}", "not json", #"{"type":"recording","version":1}"#])
+    func broken(text: String) async throws {
+        try await Desk.with { desk in
+            let path = try desk.write(text, "tape.ndjson")
+            let failure = try await desk.failure(bundle, ["replay": .string(path)])
+            #expect(failure?.code == "run.recording" && failure?.exit == .usage)
+        }
+    }
+}

@@ -1,0 +1,229 @@
+import Capabilities
+import CoreTesting
+import HTTPTesting
+import HostKit
+import JSON
+import Registry
+import RunnerFrontend
+import Testing
+
+@Suite("Running a bundle", .serialized, .timeLimit(.minutes(5)))
+struct RunTests {
+    @Test("keeps the rules of every feature") func conforms() async {
+        await #expect(processExitsWith: .success) {
+            let violations = try await FeatureConformance.violations(of: RunnerFeature.self, with: [HostFeature.self])
+            #expect(violations.isEmpty, "\(violations)")
+        }
+    }
+
+    @Test("does its steps, tells what happens, and gives what the bundle says; the journal knows it afterwards")
+    func story() async throws {
+        try await Desk.with { desk in
+            let run = try await desk.run(
+                """
+                name: story
+                inputs: {who: {}, times: {type: integer, default: 2}}
+                steps:
+                  - {id: greet, action: lab.echo, with: {value: "Hello ${{ inputs.who }}", say: hi}}
+                  - {id: each, foreach: "${{ range(inputs.times) }}", action: lab.echo, with: {value: "${{ each.value }}"}}
+                outputs: {text: "${{ steps.greet.result }}", list: "${{ steps.each.results }}"}
+                """, ["input": ["who=Ada"]])
+            #expect(run.json["status"] == "ok" && run.exit == .done)
+            #expect(run.json["outputs"] == ["text": "Hello Ada", "list": [0, 1]])
+            let types = desk.output.events.map(\.type)
+            #expect(types.first == "run_started" && types.last == "run_ended" && types.contains("step_output"))
+            let id = try #require(run.json["run"]?.string)
+            #expect(try await desk.perform("runs.list").json[0]?["id"] == .string(id))
+            let shown = try await desk.perform("runs.show", ["run": .string(String(id.prefix(18)))]).json
+            #expect(shown["steps"]?.array?.compactMap { $0["step"]?.string } == ["greet", "each[0]", "each[1]", "each"])
+            let logs = try await desk.perform("runs.logs", ["step": "greet"]).json
+            #expect(logs[0]?["event"]?["text"] == "hi")
+            #expect(try await desk.perform("runs.prune", ["older": "1h"]).json["runs"] == 0)
+        }
+    }
+
+    @Test("tells everything that is wrong at once, and runs nothing")
+    func problems() async throws {
+        LabFeature.counts.withLock { $0.calls = 0 }
+        try await Desk.with { desk in
+            desk.variables["MARTLET_TEST_ONE"] = "1"
+            let failure = try await desk.failure(
+                """
+                name: wrong
+                needs: [labb]
+                inputs: {who: {summary: Whom to greet}}
+                env: {one: {variable: MARTLET_TEST_ONE}, two: {variable: MARTLET_TEST_TWO}, key: {secret: nobody}}
+                steps:
+                  - {id: a, action: lab.ecko}
+                  - {id: b, action: lab.break}
+                  - {id: c, action: lab.echo, with: {valeu: 1}}
+                  - {id: d, action: run.start, with: {bundle: x.yaml}}
+                """)
+            #expect(failure?.exit == .usage && failure?.code == "bundle.invalid")
+            let lines = failure?.message.split(separator: "\n").map(String.init) ?? []
+            let expected = [
+                "labb", "input 'who' is missing: Whom to greet", "variable MARTLET_TEST_TWO", "secret 'nobody'",
+                "no action 'lab.ecko'; did you mean 'lab.echo'", "lab.break destroys", "'valeu' is no parameter",
+                "with 'bundle: FILE' in a step",
+            ]
+            #expect(lines.count == expected.count, "\(lines)")
+            for words in expected { #expect(lines.contains { $0.contains(words) }, "\(words) in \(lines)") }
+            #expect(lines.allSatisfy { $0.hasPrefix(desk.folder + "/b.yaml:") })
+            #expect(try await desk.perform("runs.list").json == [])
+        }
+        #expect(LabFeature.counts.withLock { $0.calls } == 0)
+    }
+
+    @Test("takes inputs from words before a file, and from a file before variables; secret ones are never seen again")
+    func inputs() async throws {
+        try await Desk.with { desk in
+            desk.variables = [
+                "MARTLET_INPUT_A": "variable", "MARTLET_INPUT_B": "variable", "MARTLET_INPUT_C_D": "variable",
+                "MARTLET_INPUT_KEY": "hunter2-hunter2",
+            ]
+            try desk.write("{a: 'file', b: 'file'}", "inputs.json5")
+            let run = try await desk.run(
+                """
+                name: inputs
+                inputs: {a: {}, b: {}, c-d: {}, key: {secret: true}}
+                steps:
+                  - id: say
+                    action: lab.echo
+                    with:
+                      value: "${{ inputs.a }} ${{ inputs.b }} ${{ inputs['c-d'] }} ${{ inputs.key }}"
+                      say: "key=${{ inputs.key }}"
+                """,
+                [
+                    "input": ["a=word"], "inputs": .string("\(desk.folder)/inputs.json5"),
+                    "record": .string("\(desk.folder)/r.ndjson"), "html": .string("\(desk.folder)/r.html"),
+                ])
+            #expect(run.json["steps"]?[0]?["result"] == "word file variable ‹redacted›")
+            let everything =
+                desk.output.events.map { $0.json.text() + ($0.text ?? "") }.joined() + run.json.text()
+                + (try desk.read("r.ndjson")) + (try desk.read("r.html"))
+            #expect(everything.contains("redacted") && !everything.contains("hunter2"))
+            let database = try desk.read("home/data/runs.db") + ((try? desk.read("home/data/runs.db-wal")) ?? "")
+            #expect(!database.contains("hunter2"))
+        }
+    }
+
+    @Test("starts what its actions need once, and stops it in the end")
+    func features() async throws {
+        LabFeature.counts.withLock { $0 = LabFeature.Counts() }
+        try await Desk.with { desk in
+            let run = try await desk.run(
+                """
+                name: many
+                steps: [{id: all, matrix: {n: [1, 2, 3, 4, 5, 6, 7, 8]}, parallel: 4, action: lab.echo}]
+                """)
+            #expect(run.exit == .done)
+        }
+        let counts = LabFeature.counts.withLock { $0 }
+        #expect(counts.starts == 1 && counts.stops == 1 && counts.calls == 8)
+    }
+
+    @Test("ends with the exit code of the first step that failed, and keeps what a failing step gave")
+    func exits() async throws {
+        try await Desk.with { desk in
+            let run = try await desk.run(
+                """
+                name: exits
+                steps:
+                  - {id: judge, action: lab.judge, continue-on-error: true}
+                  - {id: fail, action: lab.fail}
+                  - {id: after, action: lab.echo}
+                finally: [{action: lab.echo, with: {value: "${{ steps.judge.result }}, exit ${{ steps.judge.exit }}"}}]
+                """)
+            #expect(run.exit == .toolFailed && run.json["error"]?["code"] == "lab.failed")
+            let steps = run.json["steps"]?.array ?? []
+            #expect(steps.map { $0["status"]?.string ?? "" } == ["failed", "failed", "blocked", "ok"])
+            #expect(steps.first?["result"] == "something is wrong")
+            #expect(steps.last?["result"] == "something is wrong, exit 1")
+        }
+    }
+
+    @Test("gives up a step that never ends, and goes on")
+    func limit() async throws {
+        try await Desk.with { desk in
+            let run = try await desk.run(
+                """
+                name: slow
+                steps: [{id: hang, action: lab.hang, timeout: 50ms, continue-on-error: true}, {id: next, action: lab.echo}]
+                """)
+            let steps = run.json["steps"]?.array ?? []
+            #expect(steps.first?["error"]?["code"] == "bundle.timed-out" && steps.first?["exit"] == 4)
+            #expect(steps.last?["status"] == "ok" && run.exit == .done)
+        }
+    }
+
+    @Test("asks nobody: an answer comes from those given beforehand, or the step fails", arguments: [true, false])
+    func answers(given: Bool) async throws {
+        try await Desk.with { desk in
+            if given { desk.answers = ["lab.name": "Ada"] }
+            let run = try await desk.run("{name: asks, steps: [{action: lab.ask}]}")
+            #expect(run.exit == (given ? .done : .unanswered))
+            #expect(run.json["steps"]?[0]?["result"] == (given ? "Ada" : nil))
+        }
+    }
+
+    @Test("goes on with a run that failed: what was done is not done again")
+    func resume() async throws {
+        try await Desk.with { desk in
+            let text = """
+                name: again
+                steps:
+                  - {id: first, action: lab.echo, with: {value: 1}}
+                  - {id: second, action: file.read, with: {path: "\(desk.folder)/later.txt"}}
+                outputs: {text: "${{ steps.second.result.text }}"}
+                """
+            #expect(try await desk.run(text).exit != .done)
+            try desk.write("now it is here", "later.txt")
+            LabFeature.counts.withLock { $0.calls = 0 }
+            let run = try await desk.perform("run.start", ["resume": "last", "again": true])
+            #expect(run.json["outputs"]?["text"] == "now it is here" && run.exit == .done)
+            #expect(LabFeature.counts.withLock { $0.calls } == 0)
+            #expect(try await desk.perform("runs.list").json.array?.count == 1)
+            await #expect(throws: (any Error).self) { try await desk.perform("run.start", ["resume": "last"]) }
+        }
+    }
+
+    @Test("shows its plan, checks, and gives the schema, without running anything")
+    func withoutRunning() async throws {
+        LabFeature.counts.withLock { $0.calls = 0 }
+        try await Desk.with { desk in
+            let text = "{name: p, steps: [{id: a, matrix: {n: [1, 2, 3]}, action: lab.echo}, {id: b, action: lab.echo}]}"
+            let plan = try await desk.run(text, ["plan": true])
+            #expect(plan.json[0]?["runs"] == 3 && plan.json[1]?["needs"] == ["a"])
+            #expect(desk.output.events.last?.text?.contains("lab.echo") == true)
+            #expect(try await desk.run(text, ["check": true]).exit == .done)
+            #expect(try await desk.perform("run.start", ["schema": true]).json["properties"]?["steps"] != nil)
+            let failure = try await desk.failure(text, ["check": true, "plan": true])
+            #expect(failure?.message == "--plan and --check do not go together" && failure?.exit == .usage)
+        }
+        #expect(LabFeature.counts.withLock { $0.calls } == 0)
+    }
+
+    @Test("writes the reports that are asked for, and tells GitHub where it failed")
+    func reports() async throws {
+        try await Desk.with { desk in
+            desk.variables = [
+                "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "\(desk.folder)/summary.md",
+                "GITHUB_WORKSPACE": desk.folder,
+            ]
+            try desk.write("before\n", "summary.md")
+            let run = try await desk.run(
+                "name: red\nsteps:\n  - {id: ok, action: lab.echo}\n  - id: bad\n    action: lab.fail\n",
+                [
+                    "junit": .string("\(desk.folder)/out/junit.xml"), "html": .string("\(desk.folder)/out/run.html"),
+                    "report": .string("\(desk.folder)/out/run.json"),
+                ])
+            #expect(run.exit == .toolFailed)
+            #expect(try desk.read("out/junit.xml").contains("<testsuite name=\"red\""))
+            #expect(try desk.read("out/run.html").contains("<title>red: failed</title>"))
+            #expect(try JSON(parsing: desk.read("out/run.json")) == run.json)
+            #expect(try desk.read("summary.md").hasPrefix("before\n### red: failed"))
+            let told = desk.output.events.compactMap(\.text).joined()
+            #expect(told.contains("::error file=b.yaml,line=5,col=13,title=bad::it broke\n"))
+        }
+    }
+}
