@@ -1,6 +1,7 @@
 import Capabilities
 import HTTPTesting
 import JSON
+import Registry
 import RunReports
 @testable import Runs
 import Testing

@@ -1,5 +1,6 @@
 import Capabilities
 import HTTPClient
+import HTTPCore
 import JSON
 import Registry
 import Settings
@@ -40,7 +41,7 @@ struct LabFeature: RunningFeature {
         registry.add(Action("lab.break", "Break something", .destroys) { _ in "broken" })
         registry.add(
             Action("lab.hang", "Never end, whatever anybody says", .reads) { _ -> String in
-                await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                unsafe await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
                 return ""
             })
         registry.add(

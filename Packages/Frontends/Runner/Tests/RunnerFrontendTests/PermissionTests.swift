@@ -1,4 +1,5 @@
 import Capabilities
+import HTTPCore
 import HTTPTesting
 import JSON
 import Registry

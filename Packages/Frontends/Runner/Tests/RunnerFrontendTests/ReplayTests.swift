@@ -1,5 +1,8 @@
 import Capabilities
+import CoreTesting
 import JSON
+import Registry
+import Synchronization
 import Testing
 
 @Suite("A recording", .serialized, .timeLimit(.minutes(5)))

@@ -5,6 +5,7 @@ import HostKit
 import JSON
 import Registry
 import RunnerFrontend
+import Synchronization
 import Testing
 
 @Suite("Running a bundle", .serialized, .timeLimit(.minutes(5)))
