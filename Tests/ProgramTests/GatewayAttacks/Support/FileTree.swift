@@ -1,7 +1,7 @@
 import FileKit
 import Glibc
 
-/// What is in a folder: every path with the content of the file or the target of the link.
+/// What is in a folder: every path, with the content of each file.
 struct FileTree: Equatable, CustomStringConvertible {
     private(set) var entries: [String: String] = [:]
 
@@ -11,6 +11,10 @@ struct FileTree: Equatable, CustomStringConvertible {
 
     var description: String { entries.map { "\($0): \($1.prefix(60))" }.sorted().joined(separator: "\n") }
 
+    mutating func remove(_ isUnwanted: (String) -> Bool) {
+        entries = entries.filter { !isUnwanted($0.key) }
+    }
+
     private mutating func read(_ folder: String, _ prefix: String) throws {
         for entry in try Files.list(folder) {
             let path = "\(folder)/\(entry.name)"
@@ -18,9 +22,9 @@ struct FileTree: Equatable, CustomStringConvertible {
             case .directory:
                 entries[prefix + entry.name] = "folder"
                 try read(path, "\(prefix)\(entry.name)/")
-            case .file:
+            case .regular:
                 entries[prefix + entry.name] = String(decoding: try Files.read(path, limit: 1 << 20), as: UTF8.self)
-            default: entries[prefix + entry.name] = "other"
+            default: entries[prefix + entry.name] = "no file"
             }
         }
     }

@@ -44,7 +44,8 @@ struct UsageTests {
             try await store.endTurn(lease)
             #expect(try await store.messages(of: session.id).map(\.text) == ["?", "long ago", "?", "and later"])
             #expect(try await store.session(session.id)?.usage == UsageSum(key: session.id))
-            #expect(try await store.usage(by: .message).isEmpty && store.usage(by: .model).isEmpty)
+            #expect(try await store.usage(by: .message) == [])
+            #expect(try await store.usage(by: .model) == [])
             #expect(try await store.stats().usage == UsageSum())
             // One whose provider is known was made here, and one whose usage is known was paid for.
             try await store.talk("a", "b", in: session.id, usage: nil)

@@ -70,10 +70,10 @@ struct ScheduleTests {
     @Test("begins at each multiple of its interval, never twice at once, and leaves out what it has missed")
     func repetition() async throws {
         let clock = TestClock()
-        let starts = Starts()
+        let (starts, beginning) = (Starts(), clock.now)
         let repeating = Task {
             try await Repetition(every: .seconds(10), clock: clock).run {
-                await starts.add(clock.now.offset)
+                await starts.add(beginning.duration(to: clock.now))
                 // The second takes longer than the interval.
                 if await starts.all.count == 2 { try await clock.sleep(for: .seconds(25)) }
             }
