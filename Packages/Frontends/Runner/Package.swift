@@ -5,10 +5,13 @@ let core: Target.Dependency = .product(name: "Core", package: "Core")
 
 let package = Package(
     name: "Runner",
-    products: [.library(name: "RunnerFrontend", targets: ["Bundles", "Expressions", "RunReports", "RunnerFrontend", "Runs"])],
+    products: [
+        .library(name: "RunnerFrontend", targets: ["Bundles", "Expressions", "RunReports", "RunnerFrontend", "Runs"])
+    ],
     dependencies: [
         .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
-        .package(path: "../../Kits/HTTPKit"), .package(path: "../../Kits/LoopKit"), .package(path: "../../Kits/ProcessKit"),
+        .package(path: "../../Kits/HTTPKit"), .package(path: "../../Kits/LoopKit"),
+        .package(path: "../../Kits/ProcessKit"),
         .package(path: "../../Kits/StorageKit"), .package(path: "../../Kits/TerminalKit"),
         .package(path: "../../Kits/YAMLKit"), .package(path: "../Host"),
     ],

@@ -19,6 +19,7 @@ enum RunnerError: Failure {
     case notRunning(String)
     case schedule(String)
     case file(String)
+    case notSo(String)
 
     var code: String {
         switch self {
@@ -36,6 +37,7 @@ enum RunnerError: Failure {
         case .notRunning: "run.not-running"
         case .schedule: "bundle.schedule"
         case .file: "run.file"
+        case .notSo: "run.expectation"
         }
     }
 
@@ -44,7 +46,7 @@ enum RunnerError: Failure {
         case .notTrusted: .denied
         case .timedOut: .unreachable
         case .ended(_, let exit, _), .replayed(_, _, let exit, _): exit
-        case .cannotStop, .notRunning, .notRecorded, .file: .failed
+        case .cannotStop, .notRunning, .notRecorded, .file, .notSo: .failed
         default: .usage
         }
     }
@@ -58,7 +60,7 @@ enum RunnerError: Failure {
         case .notTrusted(let file):
             "\(PlainText.escape(file)) belongs to a project and is not trusted, or was changed since; read it, then "
                 + "'martlet config trust'"
-        case .options(let what), .input(let what), .schedule(let what), .file(let what): what
+        case .options(let what), .input(let what), .schedule(let what), .file(let what), .notSo(let what): what
         case .notPermitted(let action, let effect):
             "\(action) \(effect.rawValue) something, and the bundle does not permit it; add it to permissions.actions"
         case .runsItself: "a bundle runs another one with 'bundle: FILE' in a step, and not with this action"

@@ -24,7 +24,7 @@ public struct RunnerFeature: RunningFeature {
             (any DataStore).self,
             DatabaseStore(id: "runner.runs", summary: "Runs of bundles", database: services.journal.database))
         let groups = [
-            RunAction(services).all, RunsActions(services).all, InstallAction.all, DocumentActions.all, FileActions.all,
+            RunAction(services).all, RunsActions(services).all, InstallAction.all, StepActions.all, FileActions.all,
         ]
         for action in groups.joined() { registry.add(action) }
     }

@@ -3,8 +3,9 @@ import HTTPTesting
 import JSON
 import Registry
 import RunReports
-@testable import Runs
 import Testing
+
+@testable import Runs
 
 @Suite("Documents of a run", .timeLimit(.minutes(5)))
 struct DocumentTests {
@@ -86,7 +87,8 @@ struct DocumentTests {
         let failed = update("b", .failed, StepError(code: "c.d", message: "no"), exit: 4)
         let run = summary([update("a", .ok), failed], status: .failed, exit: .unreachable)
         let events: [RunEvent] = [
-            .began(facts(["a", "b"])), .step(update("a", .running)), .notice(step: "a", "wait"), .notice(step: nil, "x"),
+            .began(facts(["a", "b"])), .step(update("a", .running)), .notice(step: "a", "wait"),
+            .notice(step: nil, "x"),
             .step(update("a", .ok, result: [1])), .step(failed), .ended(run),
         ]
         let lines = events.map { $0.action().json }

@@ -2,8 +2,9 @@ import Capabilities
 import HTTPTesting
 import JSON
 import RunReports
-@testable import Runs
 import Testing
+
+@testable import Runs
 
 @Suite("A report for continuous integration", .timeLimit(.minutes(5)))
 struct JUnitTests {
@@ -45,7 +46,8 @@ struct JUnitTests {
     @Test("keeps the failure of a step whose own bundle went well but for its outputs")
     func ownFailure() {
         let text = JUnitReport.text(
-            summary([update("outer/in", .ok), update("outer", .failed, failed, exit: 1)], status: .failed, exit: .failed))
+            summary(
+                [update("outer/in", .ok), update("outer", .failed, failed, exit: 1)], status: .failed, exit: .failed))
         #expect(text.components(of: "<testcase") == 2 && text.contains("failures=\"1\""))
     }
 

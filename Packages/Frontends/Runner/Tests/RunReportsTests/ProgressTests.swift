@@ -2,10 +2,11 @@ import Capabilities
 import CoreTesting
 import JSON
 import RunReports
-@testable import Runs
 import Synchronization
 import TerminalKit
 import Testing
+
+@testable import Runs
 
 @Suite("A run while it goes on", .timeLimit(.minutes(5)))
 struct ProgressTests {
@@ -83,7 +84,7 @@ struct ProgressTests {
         live.draw()
         live.finish()
         let last = screen.writes.last ?? ""
-        #expect(last.contains("a: this takes long") && last.contains("✓ a") && last.hasSuffix("\n"))
+        #expect(last.contains("a: this takes long") && last.contains("✓ a") && last.hasSuffix("\r\n"))
         #expect(screen.writes.count == count)
     }
 
@@ -91,9 +92,11 @@ struct ProgressTests {
     func plain() {
         #expect(PlainProgress.line(.step(update("a", .running))) == "  begins    a: demo.act")
         #expect(
-            PlainProgress.line(.step(update("a", .failed, StepError(code: "c", message: "no way"), took: .milliseconds(1_234))))
+            PlainProgress.line(
+                .step(update("a", .failed, StepError(code: "c", message: "no way"), took: .milliseconds(1_234))))
                 == "  failed    a (1.2s): no way")
-        #expect(PlainProgress.end(summary([update("a", .ok), update("b", .ok), update("c", .skipped)]))
-            == "demo ok in 4s, run 20261120t101500-abcd: 2 ok, 1 skipped")
+        #expect(
+            PlainProgress.end(summary([update("a", .ok), update("b", .ok), update("c", .skipped)]))
+                == "demo ok in 4s, run 20261120t101500-abcd: 2 ok, 1 skipped")
     }
 }

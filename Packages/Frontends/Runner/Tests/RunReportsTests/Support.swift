@@ -1,5 +1,6 @@
 import Capabilities
 import JSON
+
 @testable import Runs
 
 extension Timestamp {
@@ -32,4 +33,5 @@ func facts(_ steps: [String]) -> RunFacts {
 }
 
 /// Text that tries to break out of wherever it is put.
-let hostile = "a&b <script>alert(1)</script> \"q\" 'r' ]]> \u{1B}[31m \u{0} \u{7F} \u{FFFE} %0A\n::error::x | `c` \u{202E}"
+let hostile =
+    "a&b <script>alert(1)</script> \"q\" 'r' ]]> \u{1B}[31m \u{0} \u{7F} \u{FFFE} %0A\n::error::x | `c` \u{202E}"

@@ -14,7 +14,9 @@ struct Desk: Sendable {
     var answers: [String: JSON] = [:]
     var output = RecordingOutput()
 
-    static func with(isolation: isolated (any Actor)? = #isolation, _ body: (inout Desk) async throws -> Void) async throws {
+    static func with(isolation: isolated (any Actor)? = #isolation, _ body: (inout Desk) async throws -> Void)
+        async throws
+    {
         try await TemporaryDirectory.run { folder in
             var desk = Desk(folder: folder)
             try await body(&desk)

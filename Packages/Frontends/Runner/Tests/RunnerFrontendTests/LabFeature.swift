@@ -16,8 +16,16 @@ struct LabFeature: RunningFeature {
         var calls = 0
     }
 
-    /// Tests that look at these run one after another.
-    static let counts = Mutex(Counts())
+    /// By the home of whoever counts.
+    private static let counts = Mutex<[String: Counts]>([:])
+
+    static func counts(_ home: String) -> Counts { counts.withLock { $0[home] ?? Counts() } }
+
+    static func reset(_ home: String) { counts.withLock { $0[home] = nil } }
+
+    private static func count(_ host: Host, _ change: (inout Counts) -> Void) {
+        counts.withLock { change(&$0[host.environment["HOME"] ?? "", default: Counts()]) }
+    }
 
     init(_ settings: FeatureSettings) {}
 
@@ -27,13 +35,14 @@ struct LabFeature: RunningFeature {
                 "lab.echo", "Give back what is given", .reads, .option("value", "What", as: JSON?.self),
                 .option("say", "What to say meanwhile", as: String?.self)
             ) { context, value, say -> JSON in
-                Self.counts.withLock { $0.calls += 1 }
+                Self.count(context.host) { $0.calls += 1 }
                 if let say { try await context.emit(ActionEvent("said", ["text": .string(say)], text: say)) }
                 return value ?? .null
             })
         registry.add(
-            Action("lab.fail", "Fail", .reads, .option("message", "Why", default: "it broke")) { _, message -> String in
-                Self.counts.withLock { $0.calls += 1 }
+            Action("lab.fail", "Fail", .reads, .option("message", "Why", default: "it broke")) {
+                context, message -> String in
+                Self.count(context.host) { $0.calls += 1 }
                 throw LabError(message: message)
             })
         registry.add(
@@ -61,12 +70,12 @@ struct LabFeature: RunningFeature {
     }
 
     func run(in host: FeatureHost) async throws {
-        Self.counts.withLock { $0.starts += 1 }
+        Self.count(host.host) { $0.starts += 1 }
         host.report(.ok)
         while !Task.isCancelled {
             do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
         }
-        Self.counts.withLock { $0.stops += 1 }
+        Self.count(host.host) { $0.stops += 1 }
     }
 }
 

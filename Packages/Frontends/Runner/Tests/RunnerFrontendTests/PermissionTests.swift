@@ -7,16 +7,20 @@ import Testing
 
 @Suite("What a bundle may do", .serialized, .timeLimit(.minutes(5)))
 struct PermissionTests {
-    @Test("is to read, unless it says more", arguments: [
-        ("", false), ("permissions: {effects: writes}", false), ("permissions: {effects: destroys}", true),
-        ("permissions: {actions: [lab.break]}", true), ("permissions: {actions: ['lab.*']}", true),
-    ])
+    @Test(
+        "is to read, unless it says more",
+        arguments: [
+            ("", false), ("permissions: {effects: writes}", false), ("permissions: {effects: destroys}", true),
+            ("permissions: {actions: [lab.break]}", true), ("permissions: {actions: ['lab.*']}", true),
+        ])
     func effects(permissions: String, isAllowed: Bool) async throws {
         try await Desk.with { desk in
             let text = "name: p\n\(permissions)\nsteps: [{action: lab.break}]"
             let failure = try await desk.failure(text)
             #expect((failure == nil) == isAllowed)
-            if !isAllowed { #expect(failure?.exit == .usage && failure?.message.contains("permissions.actions") == true) }
+            if !isAllowed {
+                #expect(failure?.exit == .usage && failure?.message.contains("permissions.actions") == true)
+            }
         }
     }
 
@@ -29,15 +33,18 @@ struct PermissionTests {
         }
     }
 
-    @Test("is to speak to the servers that it names", arguments: [
-        ("", true), ("permissions: {hosts: []}", false), ("permissions: {hosts: ['*.example.com']}", false),
-        ("permissions: {hosts: ['127.0.0.*']}", true), ("permissions: {hosts: [localhost, '127.0.0.1']}", true),
-    ])
+    @Test(
+        "is to speak to the servers that it names",
+        arguments: [
+            ("", true), ("permissions: {hosts: []}", false), ("permissions: {hosts: ['*.example.com']}", false),
+            ("permissions: {hosts: ['127.0.0.*']}", true), ("permissions: {hosts: [localhost, '127.0.0.1']}", true),
+        ])
     func hosts(permissions: String, isAllowed: Bool) async throws {
         try await ScriptedServer.run({ try $0.answer(200, [:], "hello") }) { server in
             try await Desk.with { desk in
                 let run = try await desk.run(
-                    "name: p\n\(permissions)\nsteps: [{action: lab.get, with: {url: 'http://127.0.0.1:\(server.port)/'}}]")
+                    "name: p\n\(permissions)\nsteps: [{action: lab.get, with: {url: 'http://127.0.0.1:\(server.port)/'}}]"
+                )
                 let step = run.json["steps"]?[0]
                 #expect(run.exit == (isAllowed ? .done : .usage))
                 #expect(step?["result"] == (isAllowed ? "hello" : nil))
@@ -48,7 +55,8 @@ struct PermissionTests {
 
     @Test("is told by patterns")
     func patterns() {
-        let both = RunPermissions(hosts: [["*.example.com"], ["api.*:443"]], tools: [["files/*", "web/search"], ["*/read*"]])
+        let both = RunPermissions(
+            hosts: [["*.example.com"], ["api.*:443"]], tools: [["files/*", "web/search"], ["*/read*"]])
         #expect(both.allows(host: "api.example.com", port: 443))
         #expect(!both.allows(host: "api.example.com", port: 80) && !both.allows(host: "api.example.org", port: 443))
         #expect(!both.allows(host: "example.com", port: 443))

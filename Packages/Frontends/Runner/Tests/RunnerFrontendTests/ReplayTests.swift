@@ -2,7 +2,6 @@ import Capabilities
 import CoreTesting
 import JSON
 import Registry
-import Synchronization
 import Testing
 
 @Suite("A recording", .serialized, .timeLimit(.minutes(5)))
@@ -24,7 +23,7 @@ struct ReplayTests {
             let tape = "\(desk.folder)/tape.ndjson"
             let run = try await desk.run(bundle, ["record": .string(tape)])
             #expect(run.exit == .done)
-            LabFeature.counts.withLock { $0 = LabFeature.Counts() }
+            LabFeature.reset(desk.folder)
             // What it was given comes from the recording alone.
             desk.variables = [:]
             desk.output = .init()
@@ -32,7 +31,7 @@ struct ReplayTests {
             #expect(replay.json["same"] == true && replay.exit == .done, "\(replay.json)")
             #expect(replay.json["run"]?["steps"]?.array?.last?["result"] == run.json["steps"]?.array?.last?["result"])
             #expect(desk.output.events.contains { $0.type == "step_output" })
-            let counts = LabFeature.counts.withLock { $0 }
+            let counts = LabFeature.counts(desk.folder)
             #expect(counts.calls == 0 && counts.starts == 0)
             #expect(try await desk.perform("runs.list").json.array?.count == 1)
         }

@@ -5,7 +5,6 @@ import HostKit
 import JSON
 import Registry
 import RunnerFrontend
-import Synchronization
 import Testing
 
 @Suite("Running a bundle", .serialized, .timeLimit(.minutes(5)))
@@ -36,16 +35,17 @@ struct RunTests {
             let id = try #require(run.json["run"]?.string)
             #expect(try await desk.perform("runs.list").json[0]?["id"] == .string(id))
             let shown = try await desk.perform("runs.show", ["run": .string(String(id.prefix(18)))]).json
-            #expect(shown["steps"]?.array?.compactMap { $0["step"]?.string } == ["greet", "each[0]", "each[1]", "each"])
+            #expect(
+                shown["steps"]?.array?.compactMap { $0["step"]?.string } == ["greet", "each[0]", "each[1]", "each"])
             let logs = try await desk.perform("runs.logs", ["step": "greet"]).json
             #expect(logs[0]?["event"]?["text"] == "hi")
+            desk.answers = ["confirm.runs.prune": true]
             #expect(try await desk.perform("runs.prune", ["older": "1h"]).json["runs"] == 0)
         }
     }
 
     @Test("tells everything that is wrong at once, and runs nothing")
     func problems() async throws {
-        LabFeature.counts.withLock { $0.calls = 0 }
         try await Desk.with { desk in
             desk.variables["MARTLET_TEST_ONE"] = "1"
             let failure = try await desk.failure(
@@ -58,7 +58,7 @@ struct RunTests {
                   - {id: a, action: lab.ecko}
                   - {id: b, action: lab.break}
                   - {id: c, action: lab.echo, with: {valeu: 1}}
-                  - {id: d, action: run.start, with: {bundle: x.yaml}}
+                  - {id: d, action: run.start}
                 """)
             #expect(failure?.exit == .usage && failure?.code == "bundle.invalid")
             let lines = failure?.message.split(separator: "\n").map(String.init) ?? []
@@ -71,8 +71,8 @@ struct RunTests {
             for words in expected { #expect(lines.contains { $0.contains(words) }, "\(words) in \(lines)") }
             #expect(lines.allSatisfy { $0.hasPrefix(desk.folder + "/b.yaml:") })
             #expect(try await desk.perform("runs.list").json == [])
+            #expect(LabFeature.counts(desk.folder).calls == 0)
         }
-        #expect(LabFeature.counts.withLock { $0.calls } == 0)
     }
 
     @Test("takes inputs from words before a file, and from a file before variables; secret ones are never seen again")
@@ -110,7 +110,6 @@ struct RunTests {
 
     @Test("starts what its actions need once, and stops it in the end")
     func features() async throws {
-        LabFeature.counts.withLock { $0 = LabFeature.Counts() }
         try await Desk.with { desk in
             let run = try await desk.run(
                 """
@@ -118,9 +117,9 @@ struct RunTests {
                 steps: [{id: all, matrix: {n: [1, 2, 3, 4, 5, 6, 7, 8]}, parallel: 4, action: lab.echo}]
                 """)
             #expect(run.exit == .done)
+            let counts = LabFeature.counts(desk.folder)
+            #expect(counts.starts == 1 && counts.stops == 1 && counts.calls == 8)
         }
-        let counts = LabFeature.counts.withLock { $0 }
-        #expect(counts.starts == 1 && counts.stops == 1 && counts.calls == 8)
     }
 
     @Test("ends with the exit code of the first step that failed, and keeps what a failing step gave")
@@ -179,10 +178,10 @@ struct RunTests {
                 """
             #expect(try await desk.run(text).exit != .done)
             try desk.write("now it is here", "later.txt")
-            LabFeature.counts.withLock { $0.calls = 0 }
+            LabFeature.reset(desk.folder)
             let run = try await desk.perform("run.start", ["resume": "last", "again": true])
             #expect(run.json["outputs"]?["text"] == "now it is here" && run.exit == .done)
-            #expect(LabFeature.counts.withLock { $0.calls } == 0)
+            #expect(LabFeature.counts(desk.folder).calls == 0)
             #expect(try await desk.perform("runs.list").json.array?.count == 1)
             await #expect(throws: (any Error).self) { try await desk.perform("run.start", ["resume": "last"]) }
         }
@@ -190,9 +189,9 @@ struct RunTests {
 
     @Test("shows its plan, checks, and gives the schema, without running anything")
     func withoutRunning() async throws {
-        LabFeature.counts.withLock { $0.calls = 0 }
         try await Desk.with { desk in
-            let text = "{name: p, steps: [{id: a, matrix: {n: [1, 2, 3]}, action: lab.echo}, {id: b, action: lab.echo}]}"
+            let text =
+                "{name: p, steps: [{id: a, matrix: {n: [1, 2, 3]}, action: lab.echo}, {id: b, action: lab.echo}]}"
             let plan = try await desk.run(text, ["plan": true])
             #expect(plan.json[0]?["runs"] == 3 && plan.json[1]?["needs"] == ["a"])
             #expect(desk.output.events.last?.text?.contains("lab.echo") == true)
@@ -200,8 +199,8 @@ struct RunTests {
             #expect(try await desk.perform("run.start", ["schema": true]).json["properties"]?["steps"] != nil)
             let failure = try await desk.failure(text, ["check": true, "plan": true])
             #expect(failure?.message == "--plan and --check do not go together" && failure?.exit == .usage)
+            #expect(LabFeature.counts(desk.folder).calls == 0)
         }
-        #expect(LabFeature.counts.withLock { $0.calls } == 0)
     }
 
     @Test("writes the reports that are asked for, and tells GitHub where it failed")

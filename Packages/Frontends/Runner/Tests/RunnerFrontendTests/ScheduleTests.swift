@@ -9,16 +9,22 @@ import Testing
 
 @Suite("A bundle by itself", .timeLimit(.minutes(5)))
 struct ScheduleTests {
-    @Test("runs at the times that a crontab says, in systemd's words", arguments: [
-        ("0 3 * * *", "*-*-* 3:0:00"), ("*/15 * * * *", "*-*-* *:0/15:00"), ("30 8 * * 1-5", "Mon,Tue,Wed,Thu,Fri *-*-* 8:30:00"),
-        ("0 0 1,15 * *", "*-*-1,15 0:0:00"), ("5 4 * */3 *", "*-1/3-* 4:5:00"), ("0 9-17/2 * * *", "*-*-* 9..17/2:0:00"),
-        ("0 12 * * 0,7", "Sun *-*-* 12:0:00"),
-    ])
+    @Test(
+        "runs at the times that a crontab says, in systemd's words",
+        arguments: [
+            ("0 3 * * *", "*-*-* 3:0:00"), ("*/15 * * * *", "*-*-* *:0/15:00"),
+            ("30 8 * * 1-5", "Mon,Tue,Wed,Thu,Fri *-*-* 8:30:00"),
+            ("0 0 1,15 * *", "*-*-1,15 0:0:00"), ("5 4 * */3 *", "*-1/3-* 4:5:00"),
+            ("0 9-17/2 * * *", "*-*-* 9..17/2:0:00"),
+            ("0 12 * * 0,7", "Sun *-*-* 12:0:00"),
+        ])
     func calendar(cron: String, calendar: String) throws {
         #expect(try CronFields(cron).calendar() == calendar)
     }
 
-    @Test("is refused where systemd or a crontab cannot say it", arguments: ["0 3 * *", "0 3 * * mon", "0 3 1 * 1", "x", "0 0 * * 9"])
+    @Test(
+        "is refused where systemd or a crontab cannot say it",
+        arguments: ["0 3 * *", "0 3 * * mon", "0 3 1 * 1", "x", "0 0 * * 9"])
     func refused(cron: String) {
         #expect(throws: RunnerError.self) { try CronFields(cron).calendar() }
     }
@@ -35,7 +41,8 @@ struct ScheduleTests {
         let run = try run(.every(.seconds(300)))
         #expect(
             run.service.contains(
-                #"ExecStart="/usr/bin/martlet" "run" "start" "/work/it's 100%%.yaml" "--input" "a=$$HOME \"x\"" "--no-input""#))
+                #"ExecStart="/usr/bin/martlet" "run" "start" "/work/it's 100%%.yaml" "--input" "a=$$HOME \"x\"" "--no-input""#
+            ))
         #expect(try run.timer().contains("OnUnitActiveSec=300000ms"))
         #expect(
             try run.line()
@@ -43,10 +50,13 @@ struct ScheduleTests {
         )
     }
 
-    @Test("has an interval that a crontab can say, or is refused", arguments: [
-        (60, "*/1 * * * *"), (900, "*/15 * * * *"), (7_200, "0 */2 * * *"), (86_400, "0 0 * * *"), (30, nil), (420, nil),
-        (18_000, nil),
-    ] as [(Int, String?)])
+    @Test(
+        "has an interval that a crontab can say, or is refused",
+        arguments: [
+            (60, "*/1 * * * *"), (900, "*/15 * * * *"), (7_200, "0 */2 * * *"), (86_400, "0 0 * * *"), (30, nil),
+            (420, nil),
+            (18_000, nil),
+        ] as [(Int, String?)])
     func interval(seconds: Int, fields: String?) throws {
         let line = try? run(.every(.seconds(seconds))).line()
         #expect((line == nil) == (fields == nil))

@@ -16,6 +16,8 @@ struct SettingsLoader {
     /// Variables with our prefix that are no settings: where everything lies, and what opens the vault and the gateway,
     /// which must not turn up among settings.
     static let reserved: Set<String> = [homeVariable, "MARTLET_PASSPHRASE", "MARTLET_GATEWAY_TOKEN"]
+    /// What variables begin with that give a bundle its inputs.
+    private static let inputPrefix = "MARTLET_INPUT_"
 
     let locations: Locations
     private let environment: [String: String]
@@ -52,8 +54,9 @@ struct SettingsLoader {
         if let path = locations.project {
             read(.project(file: path), path, &layers, &found)
         }
+        let inputs = environment.keys.filter { $0.hasPrefix(Self.inputPrefix) }
         let variables = SettingsVariables(
-            environment: environment, catalogue: catalogue, reserved: Self.reserved)
+            environment: environment, catalogue: catalogue, reserved: Self.reserved.union(inputs))
         var overrides = variables.layers
         found += variables.problems
         for flag in flags {

@@ -1,7 +1,7 @@
+import Capabilities
 import JSON
 public import Registry
 public import Runs
-import Capabilities
 
 extension RunEvent {
     /// The version of the lines; it changes when a program that reads them could misunderstand them.

@@ -46,7 +46,9 @@ public final class LiveProgress: Sendable {
             case .began(let facts): state.tree.begin(facts)
             case .step(let update): state.tree.update(update, at: now)
             case .notice:
-                if let line = PlainProgress.line(event) { state.notices.append(StyledText(line, Style(.mutedForeground))) }
+                if let line = PlainProgress.line(event) {
+                    state.notices.append(StyledText(line, Style(.mutedForeground)))
+                }
             case .output, .ended: break
             }
         }

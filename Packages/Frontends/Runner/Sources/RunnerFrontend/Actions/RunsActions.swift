@@ -54,7 +54,9 @@ struct RunsActions {
             .option("within", "How long to wait for its end", default: Duration.seconds(30))
         ) { context, id, limit in
             let row = try await services.journal.find(id)
-            guard let holder = try await services.journal.holder(of: row.id) else { throw RunnerError.notRunning(row.id) }
+            guard let holder = try await services.journal.holder(of: row.id) else {
+                throw RunnerError.notRunning(row.id)
+            }
             let loop = EventLoop()
             defer { loop.stop() }
             // Asked once more when its number is held, since it may have gone to another process meanwhile.
@@ -84,7 +86,15 @@ struct RunDetail: Record {
     let steps: [StepRow]
 
     static let fields: [Field<RunDetail>] = [
-        Field("run", "The run", .name) { $0.run },
+        Field("id", "The run", .name) { $0.run.id },
+        Field("name", "The bundle") { $0.run.name },
+        Field("status", "How it went", .state) { $0.run.isBroken ? "broken-off" : $0.run.status.rawValue },
+        Field("exit", "Its exit code") { $0.run.exit },
+        Field("started", "When it began") { $0.run.started },
+        Field("seconds", "How long it took") { detail in
+            detail.run.ended.map { ($0 - detail.run.started) / .seconds(1) }
+        },
+        Field("file", "The bundle's file") { $0.run.file },
         Field("steps", "Every attempt of every step, in the order in which they began") { $0.steps },
     ]
 }

@@ -60,7 +60,9 @@ extension BundleFailure {
     func shown(from folder: String) -> BundleFailure {
         BundleFailure(
             problems.map { problem in
-                let file = problem.file.hasPrefix(folder + "/") ? String(problem.file.dropFirst(folder.count + 1)) : problem.file
+                let file =
+                    problem.file.hasPrefix(folder + "/")
+                    ? String(problem.file.dropFirst(folder.count + 1)) : problem.file
                 return BundleProblem(
                     file: file, line: problem.line, column: problem.column,
                     problem.message.replacing(folder + "/", with: ""))

@@ -20,13 +20,15 @@ final class EnvironmentValues: Sendable {
     }
 
     /// The values, or everything that is missing. Secrets are known to the redactor then.
+    ///
+    /// - Parameter inputs: nil where they are not known, and neither is what depends on them.
     func values(
-        for bundle: Bundle, _ inputs: JSONObject, run: JSONObject
+        for bundle: Bundle, _ inputs: JSONObject?, run: JSONObject
     ) async -> (values: JSONObject, problems: [BundleProblem]) {
         var values = JSONObject()
         var problems: [BundleProblem] = []
         let scope = Scope([
-            "inputs": .object(inputs), "run": .object(run),
+            "inputs": .object(inputs ?? [:]), "run": .object(run),
             "bundle": ["name": .string(bundle.name), "folder": .string(bundle.source.folder)],
         ])
         for (name, value) in bundle.environment {
@@ -34,6 +36,7 @@ final class EnvironmentValues: Sendable {
                 problems.append(bundle.source.problem(message, at: ["env", name] + path))
             }
             switch value {
+            case .value where inputs == nil: continue
             case .value(let template):
                 do throws(JSONTemplate.Problem) { values.append(name, try template.value(in: scope)) } catch {
                     add(error.error.message, error.path)

@@ -48,7 +48,9 @@ struct GivenInputs {
         guard let file else { return [:] }
         let source = try BundleFinder.read(finder.absolute(file))
         guard let values = source.value.object else {
-            throw BundleFailure([source.problem("a file of inputs holds an object, not \(source.value.kindName)", at: [])])
+            throw BundleFailure([
+                source.problem("a file of inputs holds an object, not \(source.value.kindName)", at: [])
+            ])
         }
         return values
     }

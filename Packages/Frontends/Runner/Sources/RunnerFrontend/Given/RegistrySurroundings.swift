@@ -8,6 +8,10 @@ struct RegistrySurroundings: BundleSurroundings {
 
     func action(_ name: String) -> ActionFacts? {
         guard let action = host.composition.registry.actions[name] else { return nil }
+        if action.id == RunAction.id {
+            return ActionFacts(
+                id: action.id, effect: .reads, parameters: [], result: .any, problem: RunnerError.runsItself.message)
+        }
         return ActionFacts(
             id: action.id, effect: action.effect,
             parameters: action.parameters.map { parameter in
@@ -17,7 +21,9 @@ struct RegistrySurroundings: BundleSurroundings {
     }
 
     var actionNames: [String] {
-        host.composition.registry.actions.all.filter { !$0.isHidden }.flatMap { [$0.id] + ($0.alias.map { [$0] } ?? []) }
+        host.composition.registry.actions.all.filter { !$0.isHidden }.flatMap {
+            [$0.id] + ($0.alias.map { [$0] } ?? [])
+        }
     }
 
     func problem(ofFeature id: String) -> String? {
@@ -45,7 +51,6 @@ struct RegistrySurroundings: BundleSurroundings {
     }
 
     private func problem(of action: Action) -> String? {
-        if action.id == RunAction.id { return RunnerError.runsItself.message }
         guard let owner = host.composition.registry.actions.owner(of: action) else { return nil }
         return problem(ofFeature: owner)
     }

@@ -77,9 +77,8 @@ struct BundleRunning: Sendable {
         let given = GivenInputs(words: wish.inputs, file: wish.inputsFile)
         let inputs = try given.values(for: bundle, before: before, host, finder)
         problems += inputs.problems
-        if inputs.problems.isEmpty {
-            problems += await environment.values(for: bundle, inputs.values, run: Self.unknownRun).problems
-        }
+        let known = inputs.problems.isEmpty ? inputs.values : nil
+        problems += await environment.values(for: bundle, known, run: Self.unknownRun).problems
         guard problems.isEmpty else { throw BundleFailure(problems) }
         return (bundle, inputs.values)
     }
@@ -102,7 +101,9 @@ struct BundleRunning: Sendable {
         _ bundle: Bundle, _ inputs: JSONObject, _ environment: EnvironmentValues, _ performer: RegistryPerformer,
         _ journal: JournalRun
     ) async throws -> RunReport {
-        let run: JSONObject = ["id": .string(journal.id.text), "started": host.now().json, "attempt": 1, "failed": false]
+        let run: JSONObject = [
+            "id": .string(journal.id.text), "started": host.now().json, "attempt": 1, "failed": false,
+        ]
         let recording = try await wish.record.asyncMap { path in
             let values = await environment.values(for: bundle, inputs, run: run).values
             return try RecordingWriter(
@@ -128,7 +129,8 @@ struct BundleRunning: Sendable {
         let surroundings = RegistrySurroundings(host: host)
         let engine = RunEngine(
             performer: performer, journal: journal, options: RunOptions(), redactor: host.redactor, clock: host.clock,
-            now: host.now, loadBundle: { path, file throws(BundleFailure) in try surroundings.bundle(path, besides: file) },
+            now: host.now,
+            loadBundle: { path, file throws(BundleFailure) in try surroundings.bundle(path, besides: file) },
             environment: environment, emit: { await reporter.receive($0) })
         return try await reporter.during { try await engine.run(bundle, inputs: inputs) }
     }

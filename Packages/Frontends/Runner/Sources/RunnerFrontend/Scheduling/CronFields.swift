@@ -17,7 +17,8 @@ struct CronFields {
     /// The same as `OnCalendar=` takes it.
     func calendar() throws(RunnerError) -> String {
         guard fields[2] == "*" || fields[4] == "*" else {
-            throw .schedule("a crontab that names days of the month and of the week means either, which systemd cannot say")
+            throw .schedule(
+                "a crontab that names days of the month and of the week means either, which systemd cannot say")
         }
         let time = "\(values(fields[1], first: 0)):\(values(fields[0], first: 0)):00"
         let date = "*-\(values(fields[3], first: 1))-\(values(fields[2], first: 1))"

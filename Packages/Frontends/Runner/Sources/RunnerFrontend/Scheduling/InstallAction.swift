@@ -24,8 +24,11 @@ enum InstallAction {
         for file in plan.files { context.notice("\(file.name):\n\(file.text)") }
         guard write else { return plan }
         if systemd { try writeUnits(plan) } else { try await writeLine(run, context.host) }
-        return Installation(files: plan.files, isWritten: true, next: systemd ? "systemctl --user daemon-reload && "
-            + "systemctl --user enable --now \(run.unitName).timer" : nil)
+        return Installation(
+            files: plan.files, isWritten: true,
+            next: systemd
+                ? "systemctl --user daemon-reload && "
+                    + "systemctl --user enable --now \(run.unitName).timer" : nil)
     }
     .details("Shows what it would write. With --write it is written: units for your user, or a line of your crontab.")
     .example("martlet run install nightly.yaml --systemd", "Show the units")

@@ -77,7 +77,9 @@ struct ScheduledRun {
         }
         // "Percent-signs (%) in the command, unless escaped with backslash (\\), will be changed into newline characters".
         let command = "cd \(Self.shell(folder)) && \(words.map(Self.shell).joined(separator: " "))"
-        guard !command.contains("\n") else { throw .schedule("a line of a crontab cannot hold a path with a line break") }
+        guard !command.contains("\n") else {
+            throw .schedule("a line of a crontab cannot hold a path with a line break")
+        }
         return "\(when) \(command.replacing("%", with: "\\%")) \(mark)"
     }
 

@@ -1,0 +1,122 @@
+import Capabilities
+import CoreTesting
+import FileKit
+import HostKit
+import JSON
+import Registry
+import Settings
+import Synchronization
+import Testing
+
+/// Something that only a running feature has.
+private protocol Greeter: AnyObject, Sendable {
+    var isReady: Bool { get }
+}
+
+/// A feature that takes a moment to be there.
+private struct SlowFeature: RunningFeature {
+    final class Doorman: Greeter {
+        let state = Mutex((starts: 0, stops: 0, isReady: false))
+
+        var isReady: Bool { state.withLock { $0.isReady } }
+    }
+
+    static let manifest = Manifest(
+        id: "slow", summary: "Takes a moment", version: "1.0", provides: [.single((any Greeter).self)])
+    private let doorman = Doorman()
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) {
+        let doorman = doorman
+        registry.provide((any Greeter).self, doorman)
+        registry.add(Action("slow.look", "Whether it is there", .reads) { _ in doorman.isReady })
+        registry.add(
+            Action("slow.counts", "How often it was started and stopped", .reads) { _ in
+                doorman.state.withLock { [$0.starts, $0.stops] }
+            }
+            .instant())
+    }
+
+    func run(in host: FeatureHost) async throws {
+        doorman.state.withLock { $0.starts += 1 }
+        for _ in 0..<100 { await Task.yield() }
+        doorman.state.withLock { $0.isReady = true }
+        host.report(.ok)
+        do { try await host.host.clock.sleep(for: .seconds(3600)) } catch {}
+        doorman.state.withLock { ($0.stops, $0.isReady) = ($0.stops + 1, false) }
+    }
+}
+
+@Suite("Actions of a session", .timeLimit(.minutes(5)))
+struct SessionTests {
+    private func look(_ session: any ActionSession, _ workbench: Workbench) async throws -> JSON {
+        try await session.perform(
+            try workbench.registry.actions.find("slow.look"), [:], interaction: HeadlessInteraction(),
+            output: RecordingOutput(), limit: .seconds(60), isAgreed: false
+        ).json
+    }
+
+    @Test("share what they need: it is started once, all wait for it, and it is stopped in the end")
+    func shared() async throws {
+        try await withBench(SlowFeature.self) { bench in
+            let workbench = bench.workbench
+            let session = try workbench.registry.one((any ActionPerformer).self).session(in: workbench.host)
+            let seen = try await withThrowingTaskGroup(of: JSON.self) { group in
+                for _ in 0..<10 { group.addTask { try await look(session, workbench) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(seen == Array(repeating: true, count: 10))
+            #expect(await session.end() == [])
+            let counts = try await workbench.perform(
+                try workbench.registry.actions.find("slow.counts"), [:], interaction: HeadlessInteraction(),
+                output: RecordingOutput())
+            #expect(counts.json == [1, 1])
+        }
+    }
+
+    @Test("find a capability with its feature running, and none where nobody provides it")
+    func provider() async throws {
+        try await withBench(SlowFeature.self) { bench in
+            let workbench = bench.workbench
+            let session = try workbench.registry.one((any ActionPerformer).self).session(in: workbench.host)
+            #expect(await session.provider(of: (any Greeter).self)?.isReady == true)
+            #expect(await session.provider(of: (any TrustStore).self) == nil)
+            #expect(await session.end() == [])
+        }
+    }
+
+    @Test("are given up when their time is over, even where they do not listen")
+    func limit() async throws {
+        try await withBench { bench in
+            let workbench = bench.workbench
+            let session = try workbench.registry.one((any ActionPerformer).self).session(in: workbench.host)
+            let failure = await failure {
+                try await session.within(.milliseconds(10)) {
+                    await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                }
+            }
+            #expect(failure?.code == "host.timed-out")
+        }
+    }
+}
+
+@Suite("Trust in a project's bundles", .timeLimit(.minutes(5)))
+struct TrustedBundlesTests {
+    @Test("holds for exactly what was read, and goes with the trust in the project")
+    func content() async throws {
+        try await withBench { bench in
+            let bundle = "\(bench.home)/work/.martlet/bundles/a.yaml"
+            try bench.write("name: a", to: bundle)
+            func isTrusted(_ text: String) throws -> Bool {
+                try bench.workbench.registry.one((any TrustedFiles).self).trusts(bundle, content: Array(text.utf8))
+            }
+            #expect(try !isTrusted("name: a"))
+            let trusted = try await bench.perform("config.trust", ["path": .string("\(bench.home)/work")]).json
+            #expect(trusted["bundles"] == [.string(bundle)])
+            #expect(try isTrusted("name: a") && !isTrusted("name: b"))
+            try await bench.perform("config.untrust", ["path": .string("\(bench.home)/work")])
+            #expect(try !isTrusted("name: a"))
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import FileKit
+import JSON
+import Testing
+
+/// The bundles of `Apps/examples/bundles` on the model that is built in.
+@Suite("The example bundles", .timeLimit(.minutes(5)))
+struct ExampleBundleTests {
+    private static var folder: String {
+        let root = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
+        return "\(root)/Apps/examples/bundles"
+    }
+
+    // row W-07
+    @Test("ask a model and keep its answer") func askAndSave() async throws {
+        try await RunnerHome.with { home in
+            let run = try await home.martlet(
+                "run", "\(Self.folder)/ask-and-save.yaml", "--input", "question=What can you do?", "--json")
+            #expect(run.code == 0, "\(run.output)\(run.errors)")
+            #expect(try run.output.json()["outputs"]?["model"] == "martlet-offline")
+            #expect(try home.read("answer.md").hasPrefix("# What can you do?\n\n"))
+        }
+    }
+
+    @Test("put the same questions to several models") func fleet() async throws {
+        try await RunnerHome.with { home in
+            let run = try await home.martlet(
+                "run", "\(Self.folder)/model-fleet.yaml", "--input",
+                "models=[\"martlet/martlet-offline\", \"martlet/nobody\"]", "--json")
+            #expect(run.code == 0, "\(run.output)\(run.errors)")
+            let rows = try home.read("fleet.md").lines
+            #expect(rows.count == 6 && rows.count { $0.contains("no answer") } == 2)
+            #expect(rows[2].hasPrefix("| martlet-offline | "))
+        }
+    }
+
+    @Test("review what has changed, and nothing when nothing has") func review() async throws {
+        try await RunnerHome.with { home in
+            try home.write("diff --git a/x b/x\n-old\n+new\n", "review.diff")
+            let run = try await home.martlet("run", "\(Self.folder)/nightly-review.yaml", "--json")
+            #expect(run.code == 0, "\(run.output)\(run.errors)")
+            let file = try #require(try run.output.json()["outputs"]?["review"]?.string)
+            #expect(Files.exists(file) && file.contains("/reviews/2"))
+            try home.write("\n", "review.diff")
+            let none = try await home.martlet("run", "\(Self.folder)/nightly-review.yaml", "--json")
+            #expect(none.code == 0)
+            #expect(try none.output.json()["outputs"]?["review"] == "nothing has changed")
+        }
+    }
+
+    @Test("test a server, with a report that says where it fails") func smoke() async throws {
+        try await RunnerHome.with { home in
+            let run = try await home.martlet("run", "\(Self.folder)/smoke-test.yaml", "--junit", "smoke.xml")
+            #expect(run.code == 0, "\(run.output)\(run.errors)")
+            #expect(try home.read("smoke.xml").contains("tests=\"5\" failures=\"0\" errors=\"0\""))
+            let bad = try await home.martlet(
+                "run", "\(Self.folder)/smoke-test.yaml", "--input", "model=martlet/nobody", "--junit", "smoke.xml")
+            #expect(bad.code != 0)
+            #expect(try home.read("smoke.xml").contains("<error message="))
+        }
+    }
+}

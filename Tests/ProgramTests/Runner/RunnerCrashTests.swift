@@ -1,0 +1,78 @@
+import CoreTesting
+import JSON
+import ProcessKit
+import Testing
+
+@Suite("A run that is killed", .timeLimit(.minutes(5)))
+struct RunnerCrashTests {
+    private static let steps = 200
+    private static let kills = 50
+
+    /// A bundle of which each step leaves its name in a file.
+    private static var bundle: String {
+        "name: long\npermissions: {actions: [file.write]}\nsteps:\n"
+            + (1...steps).map { number in
+                let needs = number % 10 == 1 ? ", needs: [\(number == 1 ? "" : "s\(number - 10)")]" : ""
+                return
+                    "  - {id: s\(number)\(needs), action: file.write, with: {path: log.txt, append: true, text: \"s\(number)\\n\"}}\n"
+            }.joined() + "outputs: {count: \"${{ length(lines(steps.s200.result.path)) }}\"}\n"
+    }
+
+    // row W-07
+    @Test("goes on, does nothing again that was over, tells what was under way, and ends as if nothing had been")
+    func killed() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        var kills = 0
+        while kills < Self.kills {
+            try await RunnerHome.with { home in
+                try home.write(Self.bundle)
+                var over: Set<String> = []
+                var begun: Set<String> = []
+                var isDone = false
+                var round = 0
+                while !isDone {
+                    let words = round == 0 ? ["run", "b.yaml"] : ["run", "--resume", "last"]
+                    var left = kills < Self.kills ? Int.random(in: 1...60, using: &generator) : Int.max
+                    var command = Program.martlet.command(
+                        words + ["--format", "ndjson"], home: home.path, adding: home.variables)
+                    command.output = .pipe
+                    let (known, open) = (over, begun.subtracting(over))
+                    try await Launcher().withChild(command) { child in
+                        while let event = try await child.nextEvent() {
+                            let step = event["step"]?.string ?? ""
+                            switch event["type"]?.string {
+                            case "step_started":
+                                #expect(!known.contains(step), "\(step) was over and is done again; seed \(seed)")
+                                if event["repeated"] == true { #expect(open.contains(step) || round > 0) }
+                                begun.insert(step)
+                            case "step_ended":
+                                if event["status"] == "ok" { over.insert(step) }
+                                left -= 1
+                            case "run_ended":
+                                #expect(event["status"] == "ok")
+                                isDone = true
+                            default: break
+                            }
+                            if left <= 0, !isDone {
+                                child.send(.kill)
+                                kills += 1
+                                break
+                            }
+                        }
+                    }
+                    round += 1
+                }
+                #expect(over.count == Self.steps)
+                var counts: [String: Int] = [:]
+                for line in try home.read("log.txt").lines { counts[line, default: 0] += 1 }
+                #expect(counts.count == Self.steps && counts.values.allSatisfy { $0 >= 1 && $0 <= round })
+                let row = try await home.martlet("runs", "--json").output.json()
+                #expect(row.array?.count == 1 && row[0]?["status"] == "ok" && row[0]?["steps"] == .int(Self.steps))
+                // What ran twice was under way when the program was killed.
+                let shown = try await home.martlet("runs", "show", "--json").output.json()
+                #expect(shown["steps"]?.array?.count == Self.steps)
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Glibc
+import JSON
+import ProcessKit
+import Testing
+
+@Suite("martlet run", .timeLimit(.minutes(5)))
+struct RunnerStoryTests {
+    // row W-07
+    @Test("runs a bundle, and its steps are there afterwards") func story() async throws {
+        try await RunnerHome.with { home in
+            try home.write(
+                """
+                name: story
+                inputs: {who: {}}
+                permissions: {actions: [file.write]}
+                steps:
+                  - {id: version, action: version}
+                  - {id: pick, matrix: {n: [1, 2, 3], exclude: [{n: 2}]}, action: run.expect, with: {that: "${{ matrix.n != 2 }}"}}
+                  - {id: keep, action: file.write, with: {path: out.txt, text: "${{ inputs.who }} has ${{ steps.version.result.name }}"}}
+                outputs: {size: "${{ steps.keep.result.size }}"}
+                """)
+            let run = try await home.martlet(
+                "run", "b.yaml", "--input", "who=Ada", "--junit", "j.xml", "--html", "r.html")
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(run.output.lines.last?.hasPrefix("story ok in") == true)
+            #expect(try home.read("out.txt") == "Ada has martlet")
+            #expect(try home.read("j.xml").contains("pick[n=3]") && home.read("r.html").contains("Timeline"))
+            let list = try await home.martlet("runs", "--json").output.json()
+            #expect(list[0]?["status"] == "ok" && list[0]?["steps"] == 5)
+            let shown = try await home.martlet("runs", "show", "--json").output.json()
+            #expect(shown["steps"]?[0]?["step"] == "version")
+            #expect(try await home.martlet("runs", "prune", "--older", "0s", "--yes").code == 0)
+            #expect(try await home.martlet("runs", "--json").output.json() == [])
+        }
+    }
+
+    @Test("tells a program every event as a line, the version first and the result last") func lines() async throws {
+        try await RunnerHome.with { home in
+            try home.write("{name: lines, steps: [{action: version}]}")
+            let run = try await home.martlet("run", "b.yaml", "--format", "ndjson")
+            let events = try run.output.lines.map { try $0.json() }
+            #expect(
+                events.map { $0["type"]?.string ?? "" }
+                    == ["run_started", "step_started", "step_ended", "run_ended", "result"])
+            #expect(events[0]["version"] == 1 && events[4]["result"]?["status"] == "ok")
+        }
+    }
+
+    @Test("shows on a terminal how far it has come, and what came of it") func terminal() async throws {
+        try await RunnerHome.with { home in
+            try home.write(
+                "{name: shown, steps: [{id: one, action: version}, {id: many, matrix: {n: [1, 2]}, action: version}]}")
+            try await Conversation.with(.martlet, "$M run b.yaml", home: home.path, adding: home.variables) {
+                terminal in
+                try await terminal.wait(for: "one")
+                try await terminal.wait(for: "2 of 2")
+                try await terminal.wait(for: "shown ok in")
+            }
+        }
+    }
+
+    @Test("refuses a bundle with all that is wrong, by file, line and column, and ends with 2") func refused()
+        async throws
+    {
+        try await RunnerHome.with { home in
+            try home.write("name: Bad\nsteps:\n  - {action: versoin}\n  - {action: file.write, with: {path: 3}}\n")
+            let run = try await home.martlet("run", "b.yaml")
+            #expect(run.code == 2 && run.output == "")
+            #expect(run.errors.contains("b.yaml:1:7: the name has to be"))
+            try home.write("name: bad\nsteps:\n  - {action: versoin}\n  - {action: file.write, with: {path: 3}}\n")
+            let other = try await home.martlet("run", "b.yaml", "--check")
+            #expect(other.code == 2)
+            for words in [
+                "b.yaml:3:14: there is no action 'versoin'; did you mean 'version'?", "b.yaml:4:14: file.write writes",
+                "needs 'text'",
+            ] {
+                #expect(other.errors.contains(words), "\(other.errors)")
+            }
+        }
+    }
+
+    @Test(
+        "ends with the code of the first failure, and with its error as one line for a program",
+        arguments: [
+            ("run.expect, with: {that: false}", 1, "run.expectation"), ("file.read, with: {path: nowhere}", 1, "file."),
+            ("chat.send, with: {message: x, model: openai/gpt-5}", 3, "auth."),
+        ] as [(String, Int32, String)])
+    func failures(action: String, code: Int32, prefix: String) async throws {
+        try await RunnerHome.with { home in
+            try home.write("name: f\npermissions: {effects: writes}\nsteps: [{action: \(action)}]")
+            let run = try await home.martlet("run", "b.yaml", "--json")
+            let report = try run.output.json()
+            #expect(report["status"] == "failed" && report["exit"] == .int(Int(run.code)))
+            #expect(run.code == code || (code == 3 && [2, 3].contains(run.code)), "\(report)")
+            #expect(report["error"]?["code"]?.string?.isEmpty == false)
+        }
+    }
+
+    @Test("runs a project's own bundle by its name when it is trusted, and no other") func trust() async throws {
+        try await RunnerHome.with { home in
+            let text = "{name: own, steps: [{action: version}]}"
+            try home.write(text, "project/.martlet/bundles/own.yaml")
+            func run() async throws -> Program.Run {
+                try await Program.martlet.shell("cd project && $M run own", home: home.path, adding: home.variables)
+            }
+            let refused = try await run()
+            #expect(refused.code == 3 && refused.errors.contains("martlet config trust"))
+            #expect(try await home.martlet("config", "trust", "project").code == 0)
+            #expect(try await run().code == 0)
+            try home.write(text.replacing("version", with: "features"), "project/.martlet/bundles/own.yaml")
+            #expect(try await run().code == 3)
+            #expect(try await home.martlet("run", "project/.martlet/bundles/own.yaml").code == 0)
+            #expect(try await home.martlet("run", "nobody").code == 2)
+        }
+    }
+
+    @Test("replays what it has recorded, and says what is different") func replay() async throws {
+        try await RunnerHome.with { home in
+            try home.write(
+                "{name: taped, steps: [{id: v, action: version}, {id: e, action: run.expect, with: {that: true}}]}")
+            #expect(try await home.martlet("run", "b.yaml", "--record", "tape.ndjson").code == 0)
+            let same = try await home.martlet("run", "--replay", "tape.ndjson")
+            #expect(same.code == 0 && same.output.contains("the run is the recorded one"))
+            try home.write(
+                "{name: taped, steps: [{id: v, action: version}, {id: e, action: run.expect, with: {that: false}}]}")
+            let other = try await home.martlet("run", "b.yaml", "--replay", "tape.ndjson")
+            #expect(
+                other.code == 1 && other.output.contains("e: is given {\"that\":false}, and was given {\"that\":true}"))
+        }
+    }
+
+    @Test("keeps a secret of the vault out of everything that it writes") func secrets() async throws {
+        try await RunnerHome.with { home in
+            try home.write(
+                """
+                name: quiet
+                permissions: {actions: [file.write]}
+                env: {key: {secret: demo}}
+                steps:
+                  - {id: keep, action: file.write, with: {path: key.txt, text: "${{ env.key }}"}}
+                  - {id: say, action: run.expect, with: {that: false, message: "the key is ${{ env.key }}"}}
+                """)
+            let run = try await home.martlet(
+                "run", "b.yaml", "--format", "ndjson", "--record", "r.ndjson", "--junit", "j.xml", "--html", "h.html",
+                adding: ["DEMO_API_KEY": "very-secret-4711"])
+            #expect(run.code == 1 && (try home.read("key.txt")) == "very-secret-4711")
+            for text in [
+                run.output, run.errors, try home.read("r.ndjson"), try home.read("j.xml"), try home.read("h.html"),
+            ] {
+                #expect(!text.contains("4711"))
+            }
+            #expect(run.output.contains("the key is ‹redacted›"))
+            let logs = try await home.martlet("runs", "show", "--json").output
+            #expect(!logs.contains("4711"))
+        }
+    }
+}
