@@ -47,7 +47,8 @@ enum GrepBenchmark {
         let call = ToolCall(
             id: "1", name: "grep.search",
             input: ["pattern": .string(search.pattern), "ignore_case": .bool(search.ignoresCase), "limit": 5000])
-        let words = ["--no-config", "-n", "--no-heading"] + (search.ignoresCase ? ["-i"] : []) + [search.pattern, folder]
+        let words =
+            ["--no-config", "-n", "--no-heading"] + (search.ignoresCase ? ["-i"] : []) + [search.pattern, folder]
         let theirLines = try await Peers.output("sh", ["-c", "rg \"$@\" || true", "sh"] + words).split(separator: "\n")
         let found = try await tools.run(call)
         let ourLines = found.content.split(separator: "\n").filter { !$0.hasPrefix("[") }

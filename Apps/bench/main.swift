@@ -2,6 +2,10 @@ import Glibc
 
 // make bench [ONLY=id]: one tab-separated line per figure, peers measured in the same run.
 
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == GatewayStreamsServer.word {
+    try await GatewayStreamsServer.run(CommandLine.arguments[2])
+    exit(0)
+}
 let wanted = CommandLine.arguments.dropFirst().first
 let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("start", StartBenchmark.run),
@@ -21,6 +25,11 @@ let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("chat-stream", ChatStreamBenchmark.run),
     ("chat-start", ChatStartBenchmark.run),
     ("stop", StopBenchmark.run),
+    ("grep", GrepBenchmark.run),
+    ("runner-steps", RunnerBenchmark.run),
+    ("gateway-requests", GatewayRequestsBenchmark.run),
+    ("gateway-streams", GatewayStreamsBenchmark.run),
+    ("gateway-stop", GatewayStopBenchmark.run),
 ]
 
 var isMissing = false

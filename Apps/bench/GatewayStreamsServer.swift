@@ -1,0 +1,54 @@
+import Capabilities
+import FileKit
+import GatewayAPI
+import GatewayStore
+import GatewayTurns
+import Glibc
+import HTTPCore
+import HTTPServer
+
+/// The gateway as it serves, but with a model that pauses between its words, in a process of its own.
+enum GatewayStreamsServer {
+    /// The first argument of the program that makes it this server; the second is the folder for its data.
+    static let word = "gateway-streams-server"
+
+    static func run(_ folder: String) async throws {
+        let now: @Sendable () -> Timestamp = { .now }
+        let store = GatewayStore(GatewayStore.database(at: "\(folder)/gateway.db"), now: now)
+        let turns = Turns(store: store, providers: { [PausingModel()] }, now: now)
+        let services = APIServices(
+            store: store, turns: turns, folders: ProjectFolders(home: folder), version: "1.0.0", now: now)
+        var configuration = ServerConfiguration()
+        configuration.adopt(services)
+        configuration.authenticate = { head in
+            head.headers["Authorization"] == "Bearer \(GatewayServer.token)" ? Principal("token") : nil
+        }
+        try await HTTPServer(Routes(gatewayRoutes(services)), configuration).run { addresses in
+            print(addresses.first?.port ?? 0)
+            unsafe fflush(stdout)
+        }
+    }
+}
+
+/// Says a number of words, as quickly as a fast server of models.
+private final class PausingModel: ModelProvider {
+    let id = "pausing"
+    let name = "A model that pauses"
+
+    func isAvailable() async -> Bool { true }
+    func models() async throws -> [ModelDescription] { [ModelDescription(id: "words", provider: id)] }
+
+    func answer(
+        _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
+    ) async throws -> ChatAnswer {
+        let start = ChatStart(model: "words")
+        try await receive([.began(start)])
+        for number in 0..<GatewayServer.frames {
+            try await Task.sleep(for: GatewayServer.pause)
+            try await receive([.text("word\(number) ")])
+        }
+        let usage = Usage(inputTokens: 2, outputTokens: 2 * GatewayServer.frames, cost: Cost(nanodollars: 0))
+        try await receive([.usage(usage)])
+        return ChatAnswer(start: start, message: Message(.assistant, "words"), finish: .stop, usage: usage)
+    }
+}

@@ -1,0 +1,30 @@
+"""Reads many streamed completions at once: port, token, how many, frames of each; prints whole when nothing is missing."""
+import selectors
+import socket
+import sys
+
+port, token, count, frames = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+body = b'{"stream": true, "messages": [{"role": "user", "content": "Go on"}]}'
+request = (
+    b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"
+    b"Content-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s"
+    % (token.encode(), len(body), body))
+waiting = selectors.EpollSelector()
+for _ in range(count):
+    stream = socket.create_connection(("127.0.0.1", port))
+    stream.sendall(request)
+    stream.setblocking(False)
+    waiting.register(stream, selectors.EVENT_READ, [])
+left, short = count, 0
+while left:
+    for key, _ in waiting.select():
+        piece = key.fileobj.recv(65536)
+        if piece:
+            key.data.append(piece)
+            continue
+        waiting.unregister(key.fileobj)
+        key.fileobj.close()
+        left -= 1
+        answer = b"".join(key.data)
+        short += answer.count(b'"content":"word') != frames or b"data: [DONE]" not in answer
+print("whole" if not short else f"{short} of {count} are not whole")
