@@ -18,8 +18,7 @@ struct ChatTurn: Sendable {
             history: services.history, plan: plan, context: context, summariser: summariser)
         let started = ContinuousClock.now
         let sources = try sources()
-        await recorder.begin()
-        try await tellBeginning(sources)
+        await recorder.begin(sources)
         context.progress("waiting for \(PlainText.escape(plan.choice.model))")
         let provider = plan.choice.provider
         var outcome: TurnOutcome
@@ -35,6 +34,7 @@ struct ChatTurn: Sendable {
             ) { events in
                 try await recorder.receive(events)
             }
+            try await recorder.begun()
         } catch {
             // Nobody reads on; what has come is kept.
             await recorder.end(TurnOutcome(end: .stopped))
@@ -46,7 +46,7 @@ struct ChatTurn: Sendable {
             context.notice("This was not stored: \(AnyFailure(failure).message)")
         }
         return TurnReport(
-            outcome, plan, start: await recorder.start, rules: await recorder.rules,
+            outcome, plan, in: await recorder.conversation, start: await recorder.start, rules: await recorder.rules,
             duration: ContinuousClock.now - started)
     }
 
@@ -86,14 +86,5 @@ struct ChatTurn: Sendable {
             }
         }
         return loop
-    }
-
-    private func tellBeginning(_ sources: [any ToolSource]) async throws {
-        var fields: JSONObject = [
-            "model": .string(plan.choice.model), "provider": .string(plan.choice.provider.id),
-            "tools": .array(sources.map { .string($0.name) }),
-        ]
-        if let place = plan.place { fields["session_id"] = place.conversation.id.json }
-        try await context.emit(ActionEvent("init", fields))
     }
 }

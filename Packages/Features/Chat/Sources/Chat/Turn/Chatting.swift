@@ -62,28 +62,34 @@ actor Chatting {
         plan.schema = wish.schema
         plan.streams = wish.streams && services.settings[ChatSettings.streams]
         plan.extras = try await place(at: choice)
-        if !hasStoredRules {
+        if options.usesTools, !hasStoredRules {
             rules += await RememberedRules(history: services.history, context: context).rules(of: conversation)
             hasStoredRules = true
         }
         plan.rules = rules
         // What a branch leads through need not be what was left out.
         plan.cut = entries == nil ? cut : nil
-        if wish.isSaved, let conversation = await stored(choice, options) {
-            plan.place = TurnPlan.Place(conversation: conversation, after: conversation.head)
+        if wish.isSaved, let conversation {
+            let place = TurnPlan.Place(
+                conversation: conversation, after: entries == nil ? conversation.head : entries?.last?.id,
+                placement: entries == nil ? .next : .branch)
+            plan.opening = { place }
             if let entries {
-                plan.place = TurnPlan.Place(
-                    conversation: conversation, after: entries.last?.id, placement: .branch)
                 plan.before = entries.compactMap(\.sent)
             } else {
                 plan.before = try await storedBefore()
             }
         } else {
             plan.before = try await storedBefore() + unsaved
+            if wish.isSaved {
+                plan.opening = {
+                    await self.created(choice, options).map { TurnPlan.Place(conversation: $0, after: $0.head) }
+                }
+            }
         }
         let report = try await ChatTurn(services: services, context: context, plan: plan).run()
         rules = report.rules
-        await keep(report.outcome.cut, in: plan.place)
+        await keep(report.outcome.cut, of: report.conversation)
         unsaved += [plan.message] + report.outcome.messages.map(\.message)
         if let id = conversation?.id {
             // In a task of its own, since this one was cancelled when the answer was stopped, and the next message has to
@@ -115,14 +121,14 @@ actor Chatting {
     var lastingRules: [ApprovalRule] { rules.filter { $0.scope == .always || $0.scope == .project } }
 
     /// Keeps what was left out, so that the same is left out next time.
-    private func keep(_ new: ContextCut?, in place: TurnPlan.Place?) async {
+    private func keep(_ new: ContextCut?, of id: ConversationID?) async {
         guard new != cut else { return }
         cut = new
-        guard let place else { return }
+        guard let id else { return }
         do {
             // In a task of its own, as the turn may have been stopped.
             try await Task { [history = services.history] in
-                try await history.set(cut: new?.json, of: place.conversation.id)
+                try await history.set(cut: new?.json, of: id)
             }.value
         } catch {
             // It is found out again next time.
@@ -209,9 +215,8 @@ actor Chatting {
         return options
     }
 
-    /// Where it is written down; nil, after saying why, where that cannot be, which keeps nobody from an answer.
-    private func stored(_ choice: ModelChoice, _ options: ChatOptions) async -> Conversation? {
-        if let conversation { return conversation }
+    /// A new one to write it down in; nil, after saying why, where that cannot be, which keeps nobody from an answer.
+    private func created(_ choice: ModelChoice, _ options: ChatOptions) async -> Conversation? {
         do {
             conversation = try await services.history.create(
                 ConversationSetup(

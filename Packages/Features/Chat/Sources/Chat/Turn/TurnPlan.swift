@@ -19,8 +19,9 @@ struct TurnPlan: Sendable {
     var cut: ContextCut?
     /// What only one kind of server understands.
     var extras: [String: String] = [:]
-    /// Where it is written down; nil for a turn that nobody shall remember.
-    var place: Place?
+    /// Gives the place where it is written down; nil for a turn that nobody shall remember. It runs while the question is
+    /// on its way already.
+    var opening: (@Sendable () async -> Place?)?
 
     /// A place in the history.
     struct Place: Sendable {

@@ -8,15 +8,21 @@ import TurnLoop
 
 /// Writes a turn down while it runs, and tells it to the person and to programs.
 ///
-/// What cannot be stored never keeps an answer from the screen: it is told once, at the end.
+/// The question goes out without waiting for the disk, and only what comes back waits until it is stored. What cannot be
+/// stored never keeps an answer from the screen: it is told once, at the end.
 actor TurnRecorder {
     private let history: History
     private let plan: TurnPlan
     private let context: ActionContext
+    /// Stores the question and tells that the turn begins; awaited before any event is received, and at the end.
+    private var opening: Task<Void, any Error>?
     /// Nil where nothing is stored, or could be.
     private var place: TurnPlan.Place?
+    private(set) var conversation: ConversationID?
     private var head: MessageID?
     private var draft: Draft?
+    /// Whether the model was asked, and no draft of its answer was begun.
+    private var isAsked = false
     private var calls: [String: CallID] = [:]
     /// What becomes of an answer that is not whole.
     private var ending = Entry.State.stopped
@@ -33,34 +39,58 @@ actor TurnRecorder {
         self.plan = plan
         self.context = context
         rules = plan.rules
-        place = plan.place
-        head = place?.after
     }
 
-    /// Stores what the person said.
-    func begin() async {
-        guard let place else { return }
-        await keeping {
-            head = try await history.append(
-                plan.message, to: place.conversation.id, after: place.after, as: place.placement
-            ).id
+    /// Begins to store what the person said.
+    func begin(_ sources: [any ToolSource]) {
+        opening = Task { try await open(sources) }
+    }
+
+    /// Returns when the question is stored. Throws when nobody listens.
+    func begun() async throws {
+        try await opening?.value
+    }
+
+    private func open(_ sources: [any ToolSource]) async throws {
+        if let found = await plan.opening?() {
+            (place, head, conversation) = (found, found.after, found.conversation.id)
+            await keeping {
+                head = try await history.append(
+                    plan.message, to: found.conversation.id, after: found.after, as: found.placement
+                ).id
+            }
+            // An answer without its question would be of no use.
+            if failure != nil { place = nil }
         }
-        // An answer without its question would be of no use.
-        if failure != nil { self.place = nil }
+        var fields: JSONObject = [
+            "model": .string(plan.choice.model), "provider": .string(plan.choice.provider.id),
+            "tools": .array(sources.map { .string($0.name) }),
+        ]
+        fields["session_id"] = conversation?.json
+        try await context.emit(ActionEvent("init", fields))
     }
 
     func receive(_ events: [TurnEvent]) async throws {
+        // The question itself must not wait.
+        if !events.allSatisfy(\.isAhead) { try await begun() }
         for event in events { try await receive(event) }
+    }
+
+    /// The draft of the answer that is being given, where it is stored.
+    private var answer: Draft? {
+        if isAsked, let place {
+            isAsked = false
+            draft = history.begin(
+                in: place.conversation.id, after: head, provider: plan.choice.provider.id, model: plan.choice.model)
+        }
+        return draft
     }
 
     private func receive(_ event: TurnEvent) async throws {
         switch event {
-        case .round:
-            guard let place else { return }
-            draft = history.begin(
-                in: place.conversation.id, after: head, provider: plan.choice.provider.id, model: plan.choice.model)
+        case .round: isAsked = true
         case .chat(let event):
-            draft?.append([event])
+            answer?.append([event])
             try await tell(event)
         case .call(let update): try await note(update)
         case .output(let call, let text):
@@ -136,7 +166,7 @@ actor TurnRecorder {
             turn.usage = (turn.usage ?? Usage()) + more
         }
         guard let place else { return }
-        if turn.message.role == .assistant, let draft {
+        if turn.message.role == .assistant, let draft = answer {
             self.draft = nil
             let state = turn.isWhole ? (turn.finish == .length ? .truncated : .complete) : ending
             await keeping {
@@ -155,7 +185,9 @@ actor TurnRecorder {
 
     /// Ends what is still open, with the reason.
     func end(_ outcome: TurnOutcome) async {
-        guard let draft else { return }
+        // Whoever listens is told of that in another place.
+        do { try await begun() } catch {}
+        guard let draft = answer else { return }
         self.draft = nil
         await keeping {
             switch outcome.end {
@@ -176,6 +208,16 @@ actor TurnRecorder {
         await keeping {
             try await RememberedRules(history: history, context: context).remember(
                 rule, of: place?.conversation.id, among: rules)
+        }
+    }
+}
+
+extension TurnEvent {
+    /// Whether it may come before the question is stored.
+    fileprivate var isAhead: Bool {
+        switch self {
+        case .round, .context, .notice: true
+        default: false
         }
     }
 }

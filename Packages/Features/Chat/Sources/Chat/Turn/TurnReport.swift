@@ -17,12 +17,13 @@ struct TurnReport: Record {
     let rules: [ApprovalRule]
 
     init(
-        _ outcome: TurnOutcome, _ plan: TurnPlan, start: ChatStart, rules: [ApprovalRule], duration: Duration
+        _ outcome: TurnOutcome, _ plan: TurnPlan, in conversation: ConversationID?, start: ChatStart,
+        rules: [ApprovalRule], duration: Duration
     ) {
         self.rules = rules
         self.outcome = outcome
         self.start = start
-        conversation = plan.place?.conversation.id
+        self.conversation = conversation
         model = start.model ?? plan.choice.model
         provider = plan.choice.provider.id
         text = outcome.answer?.message.text ?? outcome.messages.last?.message.text ?? ""

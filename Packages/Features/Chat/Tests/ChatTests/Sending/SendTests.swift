@@ -1,8 +1,11 @@
 import Capabilities
+import ChatHistory
+import Glibc
 import HTTPCore
 import HTTPTesting
 import JSON
 import Registry
+import StorageKit
 import Testing
 
 @Suite("A message", .timeLimit(.minutes(5)))
@@ -36,6 +39,33 @@ struct SendTests {
             #expect(unknown["usage"]?["input_tokens"] == 9)
             // Unknown is not nothing.
             #expect(unknown["total_cost_usd"]?.double == nil)
+        }
+    }
+
+    @Test("is on its way before it is stored, and is stored before its answer is shown")
+    func quick() async throws {
+        let (gate, isFirst) = (Gate(), Counter())
+        try await Desk.run { connection in
+            try connection.receiveRequest()
+            // Until now nobody else could write.
+            if isFirst.next() == 1 { gate.open() }
+            try connection.begin()
+            try connection.send(Answers.say("Hello"))
+        } _: { desk in
+            try await desk.say("one")
+            let history = History("\(desk.folder)/data/chat.db", now: { Timestamp(microseconds: 0) })
+            let (isHeld, signal) = AsyncStream.makeStream(of: Void.self)
+            async let holding: Void = history.database.write { _ in
+                signal.finish()
+                while !gate.isOpen { usleep(1000) }
+            }
+            for await _ in isHeld {}
+            let done = try await desk.say("two", ["model": "openai/small"])
+            try await holding
+            await history.close()
+            #expect(done["result"] == "Hello" && done.types.first == "init" && done.notices == "")
+            #expect(done.heard.events.first?.fields["session_id"] == done["session_id"])
+            #expect(try await desk.stored() == ["user: two", "assistant: Hello"])
         }
     }
 

@@ -114,7 +114,7 @@ struct Desk: Sendable {
     func say(
         _ text: String, _ arguments: JSONObject = [:], location: SourceLocation = #_sourceLocation
     ) async throws -> Done {
-        try await run("chat.send", arguments.adding("message", [.string(text)]), location: location)
+        try await run("chat.send", arguments.adding("message", .string(text)), location: location)
     }
 
     /// What is stored of a conversation, as `role: text`, with the state where it is not complete.
