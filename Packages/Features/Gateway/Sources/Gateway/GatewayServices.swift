@@ -46,7 +46,8 @@ final class GatewayServices: Sendable {
         return Turns(
             store: store,
             providers: { registry.all((any ModelProvider).self).filter { $0.id != EmbeddedGateway.id } },
-            settings: GatewaySettings.turns(settings), sources: { registry.all((any ToolSource).self) },
+            settings: GatewaySettings.turns(settings, surroundings.environment),
+            sources: { registry.all((any ToolSource).self) },
             claude: claude, clock: surroundings.clock, now: surroundings.now, tracer: context.tracer)
     }
 

@@ -2,6 +2,7 @@ import Capabilities
 import GatewayStore
 import GatewayTurns
 import Settings
+import ToolKit
 import TurnLoop
 
 /// The settings of the gateway.
@@ -13,6 +14,15 @@ enum GatewaySettings {
         case own
         /// One of the administrator's.
         case given
+    }
+
+    /// What commands of models are kept from, by bubblewrap.
+    enum Sandbox: String, Choice, Hashable {
+        case none
+        /// Writing anywhere but in the project's folder.
+        case folder
+        /// That, and the network.
+        case isolated
     }
 
     // Where it listens, and whom it answers.
@@ -53,6 +63,10 @@ enum GatewaySettings {
     static let keepsRunning = Setting(
         "keeps-running", "Whether a turn goes on when its client vanishes", default: false, risk: .widens)
 
+    static let sandbox = Setting(
+        "sandbox", "What bubblewrap keeps commands from: writing outside of the project's folder, and the network",
+        default: Sandbox.none, risk: .widens)
+
     // Who answers, and how far a turn may go.
 
     static let model = Setting<String?>(
@@ -70,14 +84,16 @@ enum GatewaySettings {
     static let declarations = [
         address.declaration, port.declaration, socket.declaration, tls.declaration, certificate.declaration,
         key.declaration, hosts.declaration, origins.declaration, projects.declaration, folders.declaration,
-        approvals.declaration, approvalTime.declaration, keepsRunning.declaration, model.declaration,
-        rounds.declaration, turnTime.declaration, callTime.declaration, turnTokens.declaration, turnCost.declaration,
+        approvals.declaration, approvalTime.declaration, keepsRunning.declaration, sandbox.declaration,
+        model.declaration, rounds.declaration, turnTime.declaration, callTime.declaration, turnTokens.declaration,
+        turnCost.declaration,
         dayTokens.declaration, dayCost.declaration, drain.declaration,
     ]
 
     /// What of them holds for turns.
-    static func turns(_ settings: FeatureSettings) -> TurnSettings {
+    static func turns(_ settings: FeatureSettings, _ environment: [String: String]) -> TurnSettings {
         var turns = TurnSettings()
+        turns.shell = ShellOptions(environment: environment, sandbox: settings[sandbox].option)
         turns.defaultModel = settings[model]
         turns.rules = settings[approvals].rules
         turns.approvalTime = settings[approvalTime]
@@ -89,6 +105,16 @@ enum GatewaySettings {
         turns.cost = settings[turnCost].map(Cost.init(dollars:))
         turns.dayBudget = BudgetLimit(tokens: settings[dayTokens], cost: settings[dayCost].map(Cost.init(dollars:)))
         return turns
+    }
+}
+
+extension GatewaySettings.Sandbox {
+    fileprivate var option: ShellOptions.Sandbox {
+        switch self {
+        case .none: .none
+        case .folder: .bubblewrap(network: true)
+        case .isolated: .bubblewrap(network: false)
+        }
     }
 }
 

@@ -14,21 +14,11 @@ struct EmbeddedAnswer {
             start = ChatStart(model: place.model, session: place.session, project: place.project)
             return .began(start)
         case .chat(.began), .approval, .output: return nil
-        case .chat(.text(let more)):
-            // What is said after a tool was used is a paragraph of its own.
-            let text = needsBreak ? "\n\n" + more : more
-            add(.text(text))
-            return .text(text)
         case .chat(let event):
             add(event)
             return event
         case .notice(let text): return .notice(text)
         }
-    }
-
-    private var needsBreak: Bool {
-        if case .text? = message.parts.last { return false }
-        return message.parts.contains { if case .text = $0 { true } else { false } }
     }
 
     func answer(_ report: TurnReport) -> ChatAnswer {

@@ -69,7 +69,7 @@ final class EmbeddedGateway: ModelProvider {
     private func turns(_ person: Person) -> Turns {
         opened.withLock { opened in
             if let opened { return opened }
-            var limits = GatewaySettings.turns(settings)
+            var limits = GatewaySettings.turns(settings, surroundings.environment)
             limits.defaultModel = nil
             // A person who was asked on a terminal takes as long as it takes.
             limits.approvalTime = .seconds(24 * 3600)

@@ -48,6 +48,11 @@ struct GatewayServer {
                 let found = try instance.announce(
                     addresses.map(\.description), fingerprint: identity.map { $0.certificate.fingerprint.digits })
                 try await context.emit(found.event(place, program: context.host.name))
+                if addresses.contains(where: \.isReadable) {
+                    context.notice(
+                        "it listens for other machines without TLS: everybody on the way can read the token; "
+                            + "set gateway.tls to 'own'")
+                }
                 state = found
                 break
             }
@@ -113,6 +118,11 @@ extension HTTPRequestHead {
         guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }
         return Secret(String(words[1].drop { $0 == " " }))
     }
+}
+
+extension BoundAddress {
+    /// Whether what is said there crosses a network as it is.
+    fileprivate var isReadable: Bool { port != nil && !isSecure && host != "::1" && !host.hasPrefix("127.") }
 }
 
 extension [UInt8] {

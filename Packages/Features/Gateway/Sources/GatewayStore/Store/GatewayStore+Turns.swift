@@ -31,7 +31,7 @@ extension GatewayStore {
     }
 
     /// Stores a message with what it took, or nothing, and gives its number. An answer whose usage nobody told counts as
-    /// one with unknown usage.
+    /// one with unknown usage; one without a provider, too, was made elsewhere and brought along, and does not count.
     ///
     /// It works in a task that was cancelled, too. Throws `.leaseLost` when the turn is not the session's any more.
     @discardableResult
@@ -42,7 +42,7 @@ extension GatewayStore {
         let model = model ?? message.start?.model
         return try await finish { connection in
             let number = try connection.insert(message, provider: provider, model: model, lease: lease, at: time)
-            if message.message.role == .assistant || message.usage != nil {
+            if message.usage != nil || message.message.role == .assistant && provider != nil {
                 let entry = UsageEntry(
                     project: try connection.project(ofSession: lease.session), session: lease.session,
                     provider: provider ?? "", model: model ?? "", usage: message.usage ?? Usage())

@@ -13,6 +13,9 @@ actor TurnRecorder {
     /// The sum of all answers that are whole or were ended.
     private var usage = Usage()
     private(set) var spent = TurnSpending()
+    /// Whether the client has had text of an earlier answer, from which that of the next one has to stand apart.
+    private var hasToldText = false
+    private var needsBreak = false
 
     init(parts: TurnParts, plan: AgentPlan, feed: Feed) {
         self.parts = parts
@@ -44,7 +47,7 @@ actor TurnRecorder {
 
     private func receive(_ event: TurnEvent, telling told: inout [GatewayEvent]) async throws {
         switch event {
-        case .round: break
+        case .round: needsBreak = hasToldText
         case .chat(let event): if let event = heard(event) { told.append(.chat(event)) }
         case .call(let update):
             told += tell(update)
@@ -68,8 +71,16 @@ actor TurnRecorder {
         case .call(let call): call.isDone ? event : nil
         case .calling, .malformedCall: nil
         case .usage(let now): .usage(usage + now)
-        case .began, .text, .reasoning, .refusal, .result, .notice: event
+        case .text(let text): .text(apart(text))
+        case .began, .reasoning, .refusal, .result, .notice: event
         }
+    }
+
+    /// To a client all answers of a turn are one. What is said after a tool was used is a paragraph of its own.
+    private func apart(_ text: String) -> String {
+        guard !text.isEmpty else { return text }
+        defer { (hasToldText, needsBreak) = (true, false) }
+        return needsBreak ? "\n\n" + text : text
     }
 
     private func tell(_ update: CallUpdate) -> [GatewayEvent] {
