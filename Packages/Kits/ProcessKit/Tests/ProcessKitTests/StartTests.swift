@@ -48,7 +48,8 @@ struct StartTests {
 
     @Test("a child with a session of its own leads it and its group, and has no terminal")
     func session() async throws {
-        var command = script("read -r pid name state parent group session rest </proc/self/stat; echo $(($$ - group)) $(($$ - session))")
+        var command = script(
+            "read -r pid name state parent group session rest </proc/self/stat; echo $(($$ - group)) $(($$ - session))")
         command.hasOwnSession = true
         #expect(text(try await launcher.run(command, timeout: .seconds(20)).output) == "0 0\n")
         command = script("exec 2>&1; cat /dev/tty")

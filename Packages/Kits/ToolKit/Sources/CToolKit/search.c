@@ -61,3 +61,16 @@ bool toolkit_is_ascii(const void *bytes, size_t count) {
     for (; place < count; place++) rest |= start[place];
     return !any(seen & 0x80) && rest < 0x80;
 }
+
+ssize_t toolkit_find_run(const unsigned char *members, size_t length, const void *bytes, size_t count) {
+    const unsigned char *start = bytes;
+    size_t begin = 0;
+    while (count - begin >= length && count >= begin) {
+        size_t place = begin + length;
+        while (place > begin && members[start[place - 1]]) place--;
+        if (place == begin) return (ssize_t)begin;
+        // The byte before does not belong to it, so that none of those until here begins a run.
+        begin = place;
+    }
+    return -1;
+}

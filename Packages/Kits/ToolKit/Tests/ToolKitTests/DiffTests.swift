@@ -129,7 +129,8 @@ struct DiffTests {
     @Test("what is no patch is refused with what to do, and no bytes at all make it fall over")
     func malformed() throws {
         for (text, words) in [
-            ("", "no hunk"), ("hello\nworld\n", "no hunk"), ("--- a\n+++ b\n", "no hunk"), ("@@ -1 +1 @@\n same\n", "no hunk"),
+            ("", "no hunk"), ("hello\nworld\n", "no hunk"), ("--- a\n+++ b\n", "no hunk"),
+            ("@@ -1 +1 @@\n same\n", "no hunk"),
             ("@@ -1,2 +1,2 @@\n-a\n+b\nc\n", "line 4 of the patch begins with neither"),
             ("Binary files a/x and b/x differ\n", "binary"), ("@@ -1 +1 @@\n*a\n", "neither"),
         ] {
@@ -137,7 +138,9 @@ struct DiffTests {
             #expect(error?.kind == .patch && error?.message.contains(words) == true, "\(text)")
         }
         var random = SeededGenerator(seed: 12)
-        let pieces = ["@@", " -1,", "99999999999999", "+0", "\n", "--- a", "+++ b", "-", "+", " ", "\\", "\"\\", "\r", "é"]
+        let pieces = [
+            "@@", " -1,", "99999999999999", "+0", "\n", "--- a", "+++ b", "-", "+", " ", "\\", "\"\\", "\r", "é",
+        ]
         for _ in 0..<3000 {
             let count = Int.random(in: 0...30, using: &random)
             let text = (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
@@ -183,7 +186,10 @@ struct DiffTests {
         for (patch, words) in [
             ("@@ -3,3 +3,3 @@\n start\n-same\n+new\n end\n", "2 places, such as lines 2, 6"),
             ("@@ @@\n-same\n+new\n", "2 places"),
-            ("@@ -1,3 +1,3 @@\n one\n start\n-other\n+new\n end\n", "it wants 'other', and the file has 'same' in line 3"),
+            (
+                "@@ -1,3 +1,3 @@\n one\n start\n-other\n+new\n end\n",
+                "it wants 'other', and the file has 'same' in line 3"
+            ),
             ("@@ -1 +1 @@\n-nothing\n+new\n", "none of its lines"),
             ("@@ -1,2 +1,2 @@\n-1\n+one\n start\n", "as it would be afterwards"),
             ("@@ @@\n+new\n", "does not say where"),
@@ -236,7 +242,8 @@ enum RandomText {
     private static func line(_ random: inout SeededGenerator, _ words: Int) -> [UInt8] {
         let all: [[UInt8]] = [
             Array("a".utf8), [], Array("}".utf8), Array("-- x".utf8), [0xFF, 0x80], Array("é\r".utf8), Array("+".utf8),
-            Array("\\ No newline".utf8), Array("@@ -1 +1 @@".utf8), Array(" ".utf8), Array("++ y".utf8), Array("b".utf8),
+            Array("\\ No newline".utf8), Array("@@ -1 +1 @@".utf8), Array(" ".utf8), Array("++ y".utf8),
+            Array("b".utf8),
         ]
         return (all.prefix(words).randomElement(using: &random) ?? []) + [Byte.newline]
     }

@@ -36,25 +36,35 @@ struct EditToolTests {
             let text = "if a {\n\tb()\n}\nif a {\n\tc()\n}\naaa\n"
             try place.write("f", text)
             for (old, words) in [
-                ("if a {", "2 places (lines 1, 4)"), ("aa", "2 places (lines 7, 7)"), ("nothing", "read the file again"),
-                ("if a {\n    c()\n}", "from line 4 on there is the same but for spaces"), ("     7\taaa", "line numbers"),
+                ("if a {", "2 places (lines 1, 4)"), ("aa", "2 places (lines 7, 7)"),
+                ("nothing", "read the file again"),
+                ("if a {\n    c()\n}", "from line 4 on there is the same but for spaces"),
+                ("     7\taaa", "line numbers"),
             ] {
                 let input: JSONObject = ["path": "f", "edits": Self.edits([("b()", "B()"), (old, "x")])]
                 let sentence = try await place.failure("multi.edit", input)
                 #expect(sentence.contains(words) && sentence.contains("edit 2"), "\(old): \(sentence)")
             }
-            #expect(try await place.failure("multi.edit", ["path": "f", "edits": Self.edits([("a", "a")])]).contains("same"))
+            #expect(
+                try await place.failure("multi.edit", ["path": "f", "edits": Self.edits([("a", "a")])]).contains("same")
+            )
             #expect(try place.content("f") == text)
-            _ = try await place.text("multi.edit", ["path": "f", "edits": Self.edits([("if a", "while a")], all: true)])
-            #expect(try place.content("f") == text.split(separator: "if a", omittingEmptySubsequences: false).joined(separator: "while a"))
+            _ = try await place.text(
+                "multi.edit", ["path": "f", "edits": Self.edits([("if a", "while a")], all: true)])
+            #expect(
+                try place.content("f")
+                    == text.split(separator: "if a", omittingEmptySubsequences: false).joined(separator: "while a"))
         }
     }
 
-    @Test("line ends, marks, encodings and the last line stay as they are", arguments: [
-        ("a\r\nb\r\nc\r\n", "a\r\nX\r\nY\r\nc\r\n"), ("a\r\nb\r\nc", "a\r\nX\r\nY\r\nc"), ("a\nb\nc", "a\nX\nY\nc"),
-        ("a\r\nb\nc\n", "a\r\nX\nY\nc\n"), ("a\nb\r\nc\n", "a\nX\r\nY\r\nc\n"), ("\u{FEFF}a\nb\n", "\u{FEFF}a\nX\nY\n"),
-        ("a\n\rb\n", "a\n\rX\nY\n"),
-    ])
+    @Test(
+        "line ends, marks, encodings and the last line stay as they are",
+        arguments: [
+            ("a\r\nb\r\nc\r\n", "a\r\nX\r\nY\r\nc\r\n"), ("a\r\nb\r\nc", "a\r\nX\r\nY\r\nc"), ("a\nb\nc", "a\nX\nY\nc"),
+            ("a\r\nb\nc\n", "a\r\nX\nY\nc\n"), ("a\nb\r\nc\n", "a\nX\r\nY\r\nc\n"),
+            ("\u{FEFF}a\nb\n", "\u{FEFF}a\nX\nY\n"),
+            ("a\n\rb\n", "a\n\rX\nY\n"),
+        ])
     func forms(_ old: String, _ new: String) async throws {
         try await withPlayground { place in
             for patch in [false, true] {
@@ -64,11 +74,13 @@ struct EditToolTests {
                     let isOdd = old == "a\n\rb\n"
                     if patch {
                         let mark = isOdd ? "\r" : ""
-                        _ = try await place.text("edit.file", ["path": "f", "patch": .string("@@ @@\n a\n-\(mark)b\n+\(mark)X\n+Y\n")])
+                        _ = try await place.text(
+                            "edit.file", ["path": "f", "patch": .string("@@ @@\n a\n-\(mark)b\n+\(mark)X\n+Y\n")])
                     } else {
                         _ = try await place.text("multi.edit", ["path": "f", "edits": Self.edits([("b", "X\nY")])])
                     }
-                    #expect(try place.bytes("f") == encode(new), "\(old.debugDescription), \(patch), \(bigEndian as Any)")
+                    #expect(
+                        try place.bytes("f") == encode(new), "\(old.debugDescription), \(patch), \(bigEndian as Any)")
                 }
             }
         }
@@ -118,9 +130,11 @@ struct EditToolTests {
             #expect(answer.contains("@@ -8,7 +8,7 @@") && answer.contains("hunk 1 was found in line 10"))
             #expect(try place.content("f").contains("line 10\neleven\nline 12\n"))
             #expect(try place.content("f").contains("line 37\nmore\nline 38\n"))
-            #expect(try await place.failure("edit.file", ["path": "f", "patch": .string(patch)]).contains("afterwards"))
+            #expect(
+                try await place.failure("edit.file", ["path": "f", "patch": .string(patch)]).contains("afterwards"))
             let two = "--- a/f\n+++ b/f\n@@ @@\n-more\n--- a/g\n+++ b/g\n@@ @@\n-more\n"
-            #expect(try await place.failure("edit.file", ["path": "f", "patch": .string(two)]).contains("2 files (f, g)"))
+            #expect(
+                try await place.failure("edit.file", ["path": "f", "patch": .string(two)]).contains("2 files (f, g)"))
             // The second hunk does not fit: the first is not applied either.
             let half = "@@ @@\n-more\n+less\n@@ @@\n-nowhere\n"
             #expect(try await place.failure("edit.file", ["path": "f", "patch": .string(half)]).contains("hunk 2"))

@@ -10,13 +10,17 @@ import Testing
 struct SandboxTests {
     static let isThere = unsafe access("/usr/bin/bwrap", X_OK) == 0
 
-    private func run(_ place: Playground, _ command: String, network: Bool = false, path: String = "/usr/bin:/bin") async throws -> ToolResult {
+    private func run(_ place: Playground, _ command: String, network: Bool = false, path: String = "/usr/bin:/bin")
+        async throws -> ToolResult
+    {
         let options = ShellOptions(environment: ["PATH": path], sandbox: .bubblewrap(network: network))
         let tools = WorkspaceTools(place.workspace, offering: .all, shell: options)
         return try await tools.run(ToolCall(id: "1", name: "bash.run", input: ["command": .string(command)]))
     }
 
-    @Test("only the working folder and a /tmp of its own can be written, and only its own processes are seen", .enabled(if: isThere))
+    @Test(
+        "only the working folder and a /tmp of its own can be written, and only its own processes are seen",
+        .enabled(if: isThere))
     func writes() async throws {
         try await withPlayground { place in
             try place.write("sub/f", "old")
@@ -26,7 +30,9 @@ struct SandboxTests {
             #expect(unsafe access("/tmp/mine", F_OK) != 0)
             for target in ["\(place.base)/outside/x", "/usr/x", "/etc/x", "/var/tmp/x", "/dev/shm/../../x"] {
                 let refused = try await run(place, "echo x > '\(target)'")
-                #expect(refused.isError && refused.content.contains("No such file") || refused.content.contains("Read-only"), "\(target): \(refused.content)")
+                #expect(
+                    refused.isError && refused.content.contains("No such file")
+                        || refused.content.contains("Read-only"), "\(target): \(refused.content)")
                 #expect(unsafe access(target, F_OK) != 0, "\(target)")
             }
             let processes = try await run(place, "ls -d /proc/[0-9]* | wc -l")

@@ -84,7 +84,8 @@ struct SearchToolTests {
                 let end = place + line.count
                 let alone = matcher.firstMatch(in: text.span, place..<end, isASCII: false) != .none
                 // From the line on, a candidate lies in this line or in one after it; it must not come too late.
-                if alone, case .found(let match) = matcher.firstMatch(in: text.span, place..<text.count, isASCII: false) {
+                if alone, case .found(let match) = matcher.firstMatch(in: text.span, place..<text.count, isASCII: false)
+                {
                     #expect(match.lowerBound <= end, "\(pattern), seed 4711")
                 } else {
                     #expect(!alone, "\(pattern), seed 4711")
@@ -99,10 +100,12 @@ struct SearchToolTests {
         arguments: [
             ("needle", "needle"), ("func\\s+name", "func"), ("abcd?", "abc"), ("abcd*x", "abc"), ("abc+d", "abc"),
             ("abcé?", "abc"), ("abc{0,1}def", "def"), ("x{0,123}", nil), ("a{100}", nil), ("abc {def}", "abc"),
-            ("(abc)?defg", "defg"), ("(abc|def)", "abc|def"), ("(abc|de)f", nil), ("(foo|needle_)[0-9]+", "foo|needle_"),
+            ("(abc)?defg", "defg"), ("(abc|def)", "abc|def"), ("(abc|de)f", nil),
+            ("(foo|needle_)[0-9]+", "foo|needle_"),
             ("((abc|def)x|ghij)k*", "abc|def|ghij"), ("(abc)?(def){2,3}", "def"), ("(abc){0}x", nil), ("ab{2,}c", nil),
             ("abc{2}", "abc"), ("(abc", nil), ("abc)", nil), ("(?:abc|)x", nil), ("(?P<n>abcd|efgh)x", "abcd|efgh"),
-            ("a|b|c|d", nil), ("(a1a|a2a|a3a|a4a|a5a|a6a|a7a|a8a|a9a)", nil), ("abc|def", "abc|def"), ("abc|de", nil), ("abc|", nil),
+            ("a|b|c|d", nil), ("(a1a|a2a|a3a|a4a|a5a|a6a|a7a|a8a|a9a)", nil), ("abc|def", "abc|def"), ("abc|de", nil),
+            ("abc|", nil),
             ("TODO|FIX(ME)?|XXX+", "TODO|FIX|XXX"), ("(?i)abc", nil), ("(?i:abc)defg", nil),
             ("a(?=b|c)xyz", "xyz"), ("a\\.b\\.c", "a.b.c"), ("\\x61bcd", nil), ("\\Qa|b\\Eabc", nil),
             ("[a|b]+cde", "cde"),
@@ -150,28 +153,70 @@ struct SearchToolTests {
     func caseless() async throws {
         try await withPlayground { place in
             var random = SeededGenerator(seed: 1213)
-            let parts = ["needle", "NEEDLE", "Zeppelin", "\u{17F}", "s", "K", "\u{212A}", "é", "É", " ", "x", "9", "_", "ask", "ASK"]
+            let parts = [
+                "needle", "NEEDLE", "Zeppelin", "\u{17F}", "s", "K", "\u{212A}", "é", "É", " ", "x", "9", "_", "ask",
+                "ASK",
+            ]
             for round in 0..<20 {
                 let parts = round % 2 == 0 ? parts.filter { $0.utf8.allSatisfy { $0 < 0x80 } } : parts
                 let lines = (0..<100).map { _ in
-                    (0..<Int.random(in: 1...6, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
+                    (0..<Int.random(in: 1...6, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }
+                        .joined()
                 }
                 try place.write("a", lines.joined(separator: "\n") + "\n")
-                for pattern in ["needle", "(needle|zeppelin)", "ask", "asks", "\\bneedle\\w", "needle[^x]", "éx", "\\w{7,}\\d", "k"] {
+                for pattern in [
+                    "needle", "(needle|zeppelin)", "ask", "asks", "\\bneedle\\w", "needle[^x]", "éx", "\\w{7,}\\d", "k",
+                    "[0-9a-z_]{6}", "\\w{12}", "[a-k]{2}ed",
+                ] {
                     for isLiteral in [false, true] where !isLiteral || !pattern.contains("\\") {
                         let matcher = try LineMatcher(LinePattern(pattern, isLiteral: isLiteral, ignoresCase: true))
                         let wanted = lines.enumerated().filter { _, line in
                             matcher.firstMatch(in: Array(line.utf8).span, 0..<line.utf8.count, isASCII: false) != .none
                         }.map { "a:\($0.offset + 1):\($0.element)" }
-                        var input: JSONObject = ["pattern": .string(pattern), "literal": .bool(isLiteral), "ignore_case": true, "limit": 500]
-                        #expect(try await place.lines("grep.search", input).filter { $0.hasPrefix("a:") } == wanted, "\(pattern), seed 1213")
+                        var input: JSONObject = [
+                            "pattern": .string(pattern), "literal": .bool(isLiteral), "ignore_case": true, "limit": 500,
+                        ]
+                        #expect(
+                            try await place.lines("grep.search", input).filter { $0.hasPrefix("a:") } == wanted,
+                            "\(pattern), seed 1213")
                         guard !isLiteral else { continue }
                         input["ignore_case"] = false
                         input["pattern"] = .string("(?i)" + pattern)
-                        #expect(try await place.lines("grep.search", input).filter { $0.hasPrefix("a:") } == wanted, "\(pattern), seed 1213")
+                        #expect(
+                            try await place.lines("grep.search", input).filter { $0.hasPrefix("a:") } == wanted,
+                            "\(pattern), seed 1213")
                     }
                 }
             }
+        }
+    }
+
+    @Test(
+        "runs that a line must have are found, and none where it need not have any",
+        arguments: [
+            ("\\d{4}-\\d{2}", 4), ("\\b\\w{30}\\b", 30), ("[0-9a-f]{8}-", 8), ("x\\d{3,}", 3), ("\\d{2}", nil),
+            ("\\w{4}", nil),
+            ("\\d{4}|x", nil), ("(\\d{4})?x", nil), ("\\d{0,9}", nil), ("[^0-9]{40}", nil), ("\\D{30}", nil),
+            ("\\d{4}abc", nil),
+            ("[\\w-]{40}", 40), ("[0-\\d]{4}", nil), ("[[:digit:]]{4}", nil), ("\\s{40}", nil), ("^\\s*\\d{9}", 9),
+        ] as [(String, Int?)])
+    func runs(_ pattern: String, _ count: Int?) throws {
+        #expect(RequiredText(of: Array(pattern.utf8)).run?.count == count)
+    }
+
+    @Test("a run is found where it begins first, in bytes made at random")
+    func findsRuns() throws {
+        var random = SeededGenerator(seed: 321)
+        for _ in 0..<3000 {
+            let count = Int.random(in: 3...7, using: &random)
+            let run = try #require(ByteRun(of: Array("[0-9]".utf8)[...], count: count, ignoringCase: false))
+            let length = Int.random(in: 0...60, using: &random)
+            let bytes = (0..<length).map { _ in Array("0123456789012x\u{E9}".utf8).randomElement(using: &random) ?? 0 }
+            let start = Int.random(in: 0...bytes.count, using: &random)
+            let expected = (start..<max(start, bytes.count - count + 1)).first { place in
+                bytes[place..<(place + count)].allSatisfy { $0 >= 0x80 || (0x30...0x39).contains($0) }
+            }
+            #expect(run.first(in: bytes.span, start..<bytes.count) == expected, "\(bytes), seed 321")
         }
     }
 
@@ -180,8 +225,12 @@ struct SearchToolTests {
         var random = SeededGenerator(seed: 99)
         for _ in 0..<3000 {
             let letters = Array("aAbB@`[{".utf8) + [0xC3, 0xE3]
-            let bytes = (0..<Int.random(in: 0...150, using: &random)).map { _ in letters.randomElement(using: &random) ?? 0 }
-            let text = (0..<Int.random(in: 1...4, using: &random)).map { _ in letters.prefix(8).randomElement(using: &random) ?? 0 }
+            let bytes = (0..<Int.random(in: 0...150, using: &random)).map { _ in
+                letters.randomElement(using: &random) ?? 0
+            }
+            let text = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                letters.prefix(8).randomElement(using: &random) ?? 0
+            }
             let ignoresCase = Bool.random(using: &random)
             let small = { (byte: UInt8) in ignoresCase && (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
             let start = Int.random(in: 0...bytes.count, using: &random)

@@ -32,7 +32,8 @@ struct WriteConfinementTests {
                 let calls: [(String, JSONObject)] = [
                     ("fs.write", ["path": path, "content": "hacked"]), ("edit.file", ["path": path, "patch": patch]),
                     ("multi.write", ["files": [["path": path, "content": "hacked"]]]),
-                    ("multi.edit", ["path": path, "edits": edit]), ("bash.run", ["command": "pwd; ls", "folder": path]),
+                    ("multi.edit", ["path": path, "edits": edit]),
+                    ("bash.run", ["command": "pwd; ls", "folder": path]),
                 ]
                 for (tool, input) in calls {
                     let sentence = try await place.failure(tool, input)

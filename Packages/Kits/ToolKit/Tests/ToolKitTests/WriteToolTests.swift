@@ -20,7 +20,8 @@ struct WriteToolTests {
                 let tools = try await WorkspaceTools(place.workspace, offering: offer).tools()
                 #expect(tools.map(\.name) == names)
                 #expect(tools.allSatisfy { $0.effect == (reading.contains($0.name) ? .reads : .writes) })
-                #expect(tools.first { $0.name == "bash.run" }.map { $0.limit.map { $0 > .seconds(600) } == true } != false)
+                #expect(
+                    tools.first { $0.name == "bash.run" }.map { $0.limit.map { $0 > .seconds(600) } == true } != false)
             }
             #expect(try await WorkspaceTools(place.workspace).tools().map(\.name) == reading)
             let refused = try await WorkspaceTools(place.workspace).run(
@@ -85,7 +86,10 @@ struct WriteToolTests {
             _ = try await place.text("fs.write", ["path": "real/folder/folder/g", "content": "g\n"])
             #expect(try place.content("real/f") == "new\n" && place.content("real/made") == "made\n")
             #expect(try place.content("real/g") == "g\n")
-            #expect(try Files.list(place.folder).filter { $0.kind == .symbolicLink }.map(\.name) == ["chain", "link", "new"])
+            #expect(
+                try Files.list(place.folder).filter { $0.kind == .symbolicLink }.map(\.name) == [
+                    "chain", "link", "new",
+                ])
             try #require(unsafe Glibc.link("\(place.base)/outside/secret.txt", "\(place.folder)/hard") == 0)
             _ = try await place.text("fs.write", ["path": "hard", "content": "x"])
             #expect(try Files.read("\(place.base)/outside/secret.txt", limit: 100) == Array(Playground.secret.utf8))
@@ -146,7 +150,9 @@ struct WriteToolTests {
             try place.write("a/x", "")
             try place.write("sub/.git/hooks/x", "")
             try place.link("door", to: ".git")
-            for path in [".git/config", ".git/hooks/pre-commit", "sub/.git/hooks/x", "door/config", "a/../.git/new", ".git"] {
+            for path in [
+                ".git/config", ".git/hooks/pre-commit", "sub/.git/hooks/x", "door/config", "a/../.git/new", ".git",
+            ] {
                 for folders in [true, false] {
                     let sentence = try await place.failure(
                         "fs.write", ["path": .string(path), "content": "x", "create_folders": .bool(folders)])
@@ -168,15 +174,19 @@ struct WriteToolTests {
             let edit: JSON = [["old_text": "text", "new_text": "x"]]
             let calls: [(String, JSONObject, String)] = [
                 ("fs.write", ["path": "f"], "content: is missing"), ("fs.write", ["content": "x"], "path: is missing"),
-                ("fs.write", ["path": "f", "content": 3], "needs text"), ("fs.write", ["path": ".", "content": ""], "folder"),
+                ("fs.write", ["path": "f", "content": 3], "needs text"),
+                ("fs.write", ["path": ".", "content": ""], "folder"),
                 ("fs.write", ["path": "f", "content": "", "mode": "x"], "not known"),
                 ("fs.write", ["path": "fifo", "content": "x"], "only regular files"),
                 ("fs.write", ["path": "f/x", "content": "x"], "not a folder"),
                 ("multi.write", ["files": "x"], "needs a list"), ("multi.write", ["files": [["path": "x"]]], "content"),
-                ("edit.file", ["path": "f", "patch": "x"], "no hunk"), ("edit.file", ["path": "g", "patch": "@@\n-a"], "no g"),
+                ("edit.file", ["path": "f", "patch": "x"], "no hunk"),
+                ("edit.file", ["path": "g", "patch": "@@\n-a"], "no g"),
                 ("edit.file", ["path": "picture", "patch": "@@\n-a"], "PNG"),
-                ("multi.edit", ["path": "half", "edits": edit], "UTF-16"), ("multi.edit", ["path": "F", "edits": edit], "'f'"),
-                ("multi.edit", ["path": "fifo", "edits": edit], "regular"), ("multi.edit", ["path": "f", "edits": []], "0 edits"),
+                ("multi.edit", ["path": "half", "edits": edit], "UTF-16"),
+                ("multi.edit", ["path": "F", "edits": edit], "'f'"),
+                ("multi.edit", ["path": "fifo", "edits": edit], "regular"),
+                ("multi.edit", ["path": "f", "edits": []], "0 edits"),
                 ("multi.edit", ["path": ".", "edits": edit], "folder"),
                 ("multi.edit", ["path": "f", "edits": [["old_text": "", "new_text": "x"]]], "no old_text"),
             ]

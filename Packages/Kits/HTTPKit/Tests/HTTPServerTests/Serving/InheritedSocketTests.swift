@@ -2,6 +2,7 @@ import Glibc
 import HTTPCore
 import HTTPServer
 import HTTPTesting
+import LoopKit
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct InheritedSocketTests {
@@ -24,9 +25,8 @@ import Testing
 
     @Test("a socket that was passed on is served, and closed in the end")
     func served() async throws {
-        let descriptor = try Self.listening()
-        let address = try ListenAddress.inherited(descriptor)
-        try await withServer(Self.routes, { $0.addresses = [address, .loopback()] }) { server in
+        let address = try ListenAddress.inherited(try Self.listening())
+        let port = try await withServer(Self.routes, { $0.addresses = [address, .loopback()] }) { server in
             #expect(server.addresses[0].host == "127.0.0.1")
             #expect(server.addresses[0].port ?? 0 > 0)
             #expect(try await Curl.run("\(server.addresses[0])/hello") == "hello over plain from 127.0.0.1")
@@ -37,8 +37,11 @@ import Testing
             let foreign = try await Curl.run(
                 "-o", "/dev/null", "-w", "%{http_code}", "-H", "Host: evil.example", "\(server.addresses[0])/hello")
             #expect(foreign == "421")
+            return server.port
         }
-        #expect(fcntl(descriptor, F_GETFD) == -1)
+        let loop = EventLoop()
+        defer { loop.stop() }
+        #expect(throws: RawClient.Failed.self) { try RawClient(port: port, loop: loop) }
     }
 
     @Test("what is no listening socket is refused with advice")

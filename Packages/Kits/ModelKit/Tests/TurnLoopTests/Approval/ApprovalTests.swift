@@ -35,6 +35,23 @@ struct ApprovalTests {
         #expect(fixture.updates.last { $0.call.id == "b" }?.decision == ApprovalDecision(isAllowed: true, by: .person))
     }
 
+    @Test("was given by the bundle whose run it is, for the tools that it names and against no rule that denies")
+    func bundle() async throws {
+        let permissions = RunPermissions(tools: [["files/*"]])
+        try await RunPermissions.$current.withValue(permissions) {
+            let allowed = try await outcome([call("a", "write")], approve: nil)
+            #expect(allowed.results.map(\.isError) == [false] && !allowed.isUnapproved)
+            let policy = ApprovalPolicy(rules: [ApprovalRule(.deny, tool: "write")])
+            let denied = try await outcome([call("a", "write")], policy: policy, approve: nil)
+            #expect(denied.results.map(\.isError) == [true])
+        }
+        let others = RunPermissions(tools: [["web/*"]])
+        let refused = try await RunPermissions.$current.withValue(others) {
+            try await outcome([call("a", "write")], approve: nil)
+        }
+        #expect(refused.results.map(\.isError) == [true] && refused.isUnapproved)
+    }
+
     @Test("that is refused is told to the model with the person's reason, and the turn goes on")
     func refuses() async throws {
         let outcome = try await outcome([call("a", "write")]) { _ in

@@ -56,3 +56,7 @@ ssize_t toolkit_find(const struct toolkit_text *_Nonnull text, const void *_Nonn
 
 /// Whether all bytes are below 128.
 bool toolkit_is_ascii(const void *_Nonnull bytes, size_t count);
+
+/// Where the first of so many bytes begin, at least one, that follow one another and have a 1 in the table; or -1.
+ssize_t toolkit_find_run(
+    const unsigned char *_Nonnull members, size_t length, const void *_Nonnull bytes, size_t count);

@@ -29,7 +29,9 @@ struct DiffParser {
     mutating func run() throws(WorkspaceError) -> [UnifiedDiff] {
         while place < lines.count {
             if startsFile {
-                let (old, new) = (DiffName.read(lines[place].dropFirst(4)), DiffName.read(lines[place + 1].dropFirst(4)))
+                let (old, new) = (
+                    DiffName.read(lines[place].dropFirst(4)), DiffName.read(lines[place + 1].dropFirst(4))
+                )
                 diffs.append(UnifiedDiff(oldName: old, newName: new, hunks: []))
                 place += 2
             } else if starts("@@") {
@@ -43,7 +45,8 @@ struct DiffParser {
         diffs.removeAll(where: \.isEmpty)
         guard !diffs.isEmpty else {
             throw WorkspaceError(
-                .patch, "the patch has no hunk that changes anything; begin each with a line of @@ -1,3 +1,4 @@, and each"
+                .patch,
+                "the patch has no hunk that changes anything; begin each with a line of @@ -1,3 +1,4 @@, and each"
                     + " of its lines with a space, - or +")
         }
         return diffs
@@ -83,7 +86,8 @@ struct DiffParser {
             default:
                 if isComplete { break reading }
                 throw WorkspaceError(
-                    .patch, "line \(place + 1) of the patch begins with neither a space, nor -, nor +; begin each line of"
+                    .patch,
+                    "line \(place + 1) of the patch begins with neither a space, nor -, nor +; begin each line of"
                         + " a hunk with one of them, also those that stay as they are")
             }
             empty = 0

@@ -66,14 +66,16 @@ struct HunkPlacing {
     ) throws(WorkspaceError) -> Place {
         guard let place = file.count == 0 ? 0 : expected, place >= first, place <= file.count else {
             throw WorkspaceError(
-                .patch, "hunk \(number) (\(hunk.header)) only adds lines and does not say where; show some of the lines"
+                .patch,
+                "hunk \(number) (\(hunk.header)) only adds lines and does not say where; show some of the lines"
                     + " around them")
         }
         return Place(lines: place..<place, hunk: hunk.lines[...], fuzz: 0)
     }
 
     /// Without some lines at both ends; nil where those are more than surroundings, or all that there is to find.
-    private static func trimmed(_ lines: [UnifiedDiff.Line], _ lead: Int, _ trail: Int) -> ArraySlice<UnifiedDiff.Line>? {
+    private static func trimmed(_ lines: [UnifiedDiff.Line], _ lead: Int, _ trail: Int) -> ArraySlice<UnifiedDiff.Line>?
+    {
         let rest = lines.dropFirst(lead).dropLast(trail)
         let left = Array(lines.prefix(lead)) + lines.suffix(trail)
         guard lead + trail <= lines.count, left.allSatisfy({ $0.kind == .context }) else { return nil }
@@ -100,7 +102,8 @@ struct HunkPlacing {
     private static func ambiguous(_ hunk: UnifiedDiff.Hunk, _ starts: [Int], _ number: Int) -> WorkspaceError {
         let shown = starts.prefix(5).map { String(max(0, $0) + 1) }.joined(separator: ", ")
         return WorkspaceError(
-            .patch, "hunk \(number) (\(hunk.header)) fits at \(starts.count) places, such as lines \(shown); show more of"
+            .patch,
+            "hunk \(number) (\(hunk.header)) fits at \(starts.count) places, such as lines \(shown); show more of"
                 + " the lines around the change")
     }
 

@@ -24,7 +24,8 @@ extension UnifiedDiff {
             let place = try placing.place(hunk, index + 1)
             result.add(place)
             if place.fuzz > 0 {
-                notes.append("hunk \(index + 1) was put to line \(place.lines.lowerBound + 1), where lines around differ")
+                notes.append(
+                    "hunk \(index + 1) was put to line \(place.lines.lowerBound + 1), where lines around differ")
             } else if placing.drift != 0, hunk.oldStart != nil {
                 notes.append("hunk \(index + 1) was found in line \(place.lines.lowerBound + 1)")
             }

@@ -16,7 +16,8 @@ extension UnifiedDiff {
         while let first = rest.popFirst() {
             var group = [first]
             // Changes whose lines around would touch are one hunk.
-            while let next = rest.first, let last = group.last, next.old.lowerBound - last.old.upperBound <= 2 * context {
+            while let next = rest.first, let last = group.last, next.old.lowerBound - last.old.upperBound <= 2 * context
+            {
                 group.append(next)
                 rest.removeFirst()
             }

@@ -58,11 +58,12 @@ struct LineMatcher: ~Copyable {
         }
     }
 
-    /// Where the first of the texts is that the pattern requires; nil when there is none in this part.
+    /// Where the first is of what the pattern requires; nil when there is none in this part.
     ///
     /// `known` holds where each of them was found last, so that a rare one is not looked for again for each line with
     /// another; it is empty at first, and belongs to these bytes.
     borrowing func firstCandidate(in bytes: Span<UInt8>, _ part: Range<Int>, known: inout [Int]) -> Int? {
+        if let run = pattern.run { return run.first(in: bytes, part) }
         if known.isEmpty { known = [Int](repeating: -1, count: pattern.required.count) }
         for (index, text) in pattern.required.enumerated() where known[index] < part.lowerBound {
             known[index] = text.first(in: bytes, part) ?? Int.max

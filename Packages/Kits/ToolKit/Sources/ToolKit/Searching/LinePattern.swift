@@ -19,6 +19,8 @@ final class LinePattern: Sendable {
     let canSpanLines: Bool
     /// Each line that fits has one of these in it; empty where nothing is known.
     let required: [TextSearch]
+    /// Each line that fits has this in it, where there are no texts.
+    let run: ByteRun?
 
     init(_ text: String, isLiteral: Bool, ignoresCase: Bool) throws(WorkspaceError) {
         // What comes after this flag can be known as well as without it.
@@ -33,11 +35,13 @@ final class LinePattern: Sendable {
                 .pattern, "a line break is never found, for lines are searched one by one; search for one of the lines")
         }
         canSpanLines = shape.canSpanLines
-        let texts = isLiteral ? [bytes] : RequiredText(of: bytes, ignoringCase: ignoresCase).texts
+        let known = isLiteral ? nil : RequiredText(of: bytes, ignoringCase: ignoresCase)
+        let texts = known?.texts ?? [bytes]
         let canBeFound = texts.allSatisfy {
             $0.count >= RequiredText.shortest && TextSearch.canFind($0, ignoringCase: ignoresCase)
         }
         required = canBeFound ? texts.map { TextSearch($0, ignoringCase: ignoresCase) } : []
+        run = known?.run
         var options: UInt32 = 0
         if isLiteral { options |= PCRE2_LITERAL }
         if ignoresCase { options |= PCRE2_CASELESS }
@@ -76,9 +80,9 @@ final class LinePattern: Sendable {
         unsafe pcre2_code_free_8(plainCode)
     }
 
-    /// Whether lines without any of the required texts need not be looked at.
+    /// Whether lines without what is required need not be looked at.
     func hasRequired(inASCII: Bool) -> Bool {
-        !required.isEmpty && (inASCII || required.allSatisfy(\.holdsBeyondASCII))
+        run != nil || !required.isEmpty && (inASCII || required.allSatisfy(\.holdsBeyondASCII))
     }
 
     static let noMemory = WorkspaceError(.system, "there is no memory to search; try again later")

@@ -1,6 +1,6 @@
 /// Texts of which every line must have one for an expression to fit: to look for them first is many times as fast.
 ///
-/// They are found from the expression's text alone, the longest of what has to follow one another, and all of what is a
+/// Where there is no text, it may be a run of letters or digits: `\w{30}`, `\d{4}-\d{2}`. They are found from the expression's text alone, the longest of what has to follow one another, and all of what is a
 /// choice. There are none where that would need understanding, such as with a flag that changes what follows.
 struct RequiredText {
     /// Shorter ones stand in too many lines to spare anything.
@@ -11,19 +11,27 @@ struct RequiredText {
 
     /// Empty where nothing is known.
     private(set) var texts: [[UInt8]] = []
+    /// What has to be there where there are no texts.
+    private(set) var run: ByteRun?
     private let pattern: [UInt8]
     private let ignoresCase: Bool
     private var place = 0
     private var depth = 0
     private var isUnderstood = true
+    /// Whether there is a choice that is in no group.
+    private var hasChoice = false
 
     init(of pattern: [UInt8], ignoringCase ignoresCase: Bool = false) {
         self.pattern = pattern
         self.ignoresCase = ignoresCase
         let found = choice()
         // A bracket is left over.
-        guard isUnderstood, place == pattern.count, found.allSatisfy({ $0.count >= Self.shortest }) else { return }
-        texts = found
+        guard isUnderstood, place == pattern.count else {
+            run = nil
+            return
+        }
+        if found.allSatisfy({ $0.count >= Self.shortest }) { texts = found }
+        if !texts.isEmpty || hasChoice { run = nil }
     }
 
     /// What one of has to be there of a choice, up to the bracket that closes it or to the end.
@@ -35,6 +43,7 @@ struct RequiredText {
             if texts.isEmpty { isKnown = false }
             all += texts
             guard isUnderstood, take("|") else { break }
+            if depth == 0 { hasChoice = true }
         }
         return isKnown && all.count <= Self.largestCount ? all : []
     }
@@ -43,6 +52,7 @@ struct RequiredText {
     private mutating func sequence() -> [[UInt8]] {
         var best = Best()
         while isUnderstood, let byte = next, byte != UInt8(ascii: "|"), byte != UInt8(ascii: ")") {
+            let start = place
             place += 1
             switch byte {
             case UInt8(ascii: "("):
@@ -51,6 +61,7 @@ struct RequiredText {
             case UInt8(ascii: "["):
                 best.endRun()
                 skipSet()
+                considerRun(of: start..<place)
             case UInt8(ascii: "*"), UInt8(ascii: "?"):
                 // What stands before it need not be there.
                 best.dropCharacter()
@@ -58,6 +69,8 @@ struct RequiredText {
             case UInt8(ascii: "{"):
                 if least() == 0 { best.dropCharacter() }
                 best.endRun()
+                // A repetition of a repetition.
+                if next == UInt8(ascii: "*") || next == UInt8(ascii: "{") { isUnderstood = false }
             case UInt8(ascii: "+"), UInt8(ascii: "^"), UInt8(ascii: "$"), UInt8(ascii: "."), UInt8(ascii: "}"):
                 best.endRun()
             case Byte.backslash:
@@ -70,6 +83,7 @@ struct RequiredText {
                     best.endRun()
                     // Those without a value of their own; what follows others belongs to them.
                     isUnderstood = "dDwWsSbBhHAzZRNKt".utf8.contains(escaped)
+                    considerRun(of: start..<place)
                 } else {
                     best.run.append(escaped)
                 }
@@ -117,6 +131,17 @@ struct RequiredText {
         (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte >= 0x80
     }
 
+    /// Notes what stands there, if it is a set of bytes of which many have to follow one another.
+    private mutating func considerRun(of part: Range<Int>) {
+        guard isUnderstood, depth == 0, next == UInt8(ascii: "{") else { return }
+        let start = place
+        place += 1
+        let count = least()
+        place = start
+        guard let run = ByteRun(of: pattern[part], count: count, ignoringCase: ignoresCase) else { return }
+        if run.count > self.run?.count ?? 0 { self.run = run }
+    }
+
     /// How often the thing before has to be there at least: past `2,3}`. Anything else is no repetition but text.
     private mutating func least() -> Int {
         let digits = pattern[place...].prefix { (0x30...0x39).contains($0) }
@@ -133,7 +158,9 @@ struct RequiredText {
             if take("=") || take("!") || take("<=") || take("<!") {
                 isThere = false
             } else if take("<") || take("P<") {
-                while let byte = next, byte != UInt8(ascii: ">") { place += byte == UInt8(ascii: ")") ? pattern.count : 1 }
+                while let byte = next, byte != UInt8(ascii: ">") {
+                    place += byte == UInt8(ascii: ")") ? pattern.count : 1
+                }
                 isUnderstood = take(">")
             } else if !take(":") {
                 // A flag, a comment, a condition.

@@ -66,7 +66,8 @@ extension Shell {
     ) async throws -> [String] {
         let root = String(decoding: Workspace.location(of: workspace.root).bytes, as: UTF8.self)
         let start = String(decoding: Workspace.location(of: folder).bytes, as: UTF8.self)
-        let view = ["bwrap", "--die-with-parent", "--unshare-all"] + (network ? ["--share-net"] : [])
+        let view =
+            ["bwrap", "--die-with-parent", "--unshare-all"] + (network ? ["--share-net"] : [])
             + ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
         try await requireSandbox(view)
         return view + ["--bind", root, root, "--chdir", start, "--"] + words
@@ -86,7 +87,8 @@ extension Shell {
             reason = error.message
         }
         throw WorkspaceError(
-            .shell, "commands have to run in a sandbox of bubblewrap, which does not work here (\(reason)); install"
+            .shell,
+            "commands have to run in a sandbox of bubblewrap, which does not work here (\(reason)); install"
                 + " bwrap, or have the settings say that commands need no sandbox")
     }
 }

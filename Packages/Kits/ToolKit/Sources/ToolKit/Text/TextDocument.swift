@@ -18,7 +18,8 @@ struct TextDocument: Sendable {
             decoded = decoder.decode(decoded) + decoder.finish()
             guard Self.encoded(decoded, isBigEndian) == Array(content.dropFirst(2)) else {
                 throw WorkspaceError(
-                    .notFile, "\(path.shown) is not sound UTF-16, so that an edit would lose parts of it; mend it first")
+                    .notFile, "\(path.shown) is not sound UTF-16, so that an edit would lose parts of it; mend it first"
+                )
             }
         case .utf8: break
         }

@@ -17,7 +17,8 @@ struct EditTool: FileTool {
             "edits", "What to replace, in this order",
             .array(
                 .record([
-                    Schema.Property("old_text", "The text as it is, with enough around it to stand there once", .string),
+                    Schema.Property(
+                        "old_text", "The text as it is, with enough around it to stand there once", .string),
                     Schema.Property("new_text", "The text in its place", .string),
                     .optional("replace_all", "Replace it wherever it stands (default: false)", .boolean),
                 ]))),

@@ -25,7 +25,8 @@ struct PatchTool: FileTool {
             guard let diff = diffs.first, diffs.count == 1 else {
                 let names = diffs.map { PlainText.escape($0.newName ?? $0.oldName ?? "?") }.joined(separator: ", ")
                 throw WorkspaceError(
-                    .patch, "the patch is for \(diffs.count) files (\(names.prefix(200))); give one for \(path.shown) alone")
+                    .patch,
+                    "the patch is for \(diffs.count) files (\(names.prefix(200))); give one for \(path.shown) alone")
             }
             let change = try FileChange(editing: path, seen, in: workspace) { text in
                 let applied = try diff.application(to: text)

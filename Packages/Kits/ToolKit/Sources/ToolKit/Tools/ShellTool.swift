@@ -42,7 +42,8 @@ struct ShellTool: WorkspaceTool {
         let command = input.text("command")
         guard !command.utf8.contains(0), (1...Shell.longestCommand).contains(command.utf8.count) else {
             throw WorkspaceError(
-                .input, "the command is empty, has a NUL or is longer than \(Shell.longestCommand) bytes; write a longer"
+                .input,
+                "the command is empty, has a NUL or is longer than \(Shell.longestCommand) bytes; write a longer"
                     + " one to a file and run that")
         }
         let path = try input.text("folder").isEmpty ? EntryPath.here : EntryPath(input.text("folder"))

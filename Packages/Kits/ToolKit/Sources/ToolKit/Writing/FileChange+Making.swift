@@ -20,7 +20,8 @@ extension FileChange {
         }
         if let before = seen.former(path, now: former.status.stamp) {
             throw WorkspaceError(
-                .changed, "\(path.shown) was changed since it was read (it was \(before.words), and is"
+                .changed,
+                "\(path.shown) was changed since it was read (it was \(before.words), and is"
                     + " \(former.status.stamp.words)); read it again before it is replaced")
         }
         switch FileFormat(whole: former.content) {

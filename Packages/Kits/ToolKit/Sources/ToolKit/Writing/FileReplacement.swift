@@ -56,14 +56,16 @@ final class FileReplacement {
         guard isDone else { return }
         isDone = false
         let folder = place.folder.descriptor.rawValue
-        let result = unsafe former == nil
+        let result =
+            unsafe former == nil
             ? toolkit_rename(folder, place.terminatedName, temporaryName, TOOLKIT_KEEP)
             : toolkit_rename(folder, temporaryName, place.terminatedName, TOOLKIT_EXCHANGE)
         guard result == 0 else {
             isLast = true
             let name = String(decoding: temporaryName.dropLast(), as: UTF8.self)
             throw WorkspaceError(
-                .system, "\(place.path.shown) could not be put back to how it was; its former content is beside it in"
+                .system,
+                "\(place.path.shown) could not be put back to how it was; its former content is beside it in"
                     + " \(name)")
         }
     }
@@ -79,7 +81,8 @@ final class FileReplacement {
 
     private var changed: WorkspaceError {
         WorkspaceError(
-            .changed, "\(place.path.shown) was changed by somebody else at this moment, and was left as it is; read it"
+            .changed,
+            "\(place.path.shown) was changed by somebody else at this moment, and was left as it is; read it"
                 + " again")
     }
 

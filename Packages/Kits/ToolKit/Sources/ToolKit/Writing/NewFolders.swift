@@ -21,7 +21,8 @@ final class NewFolders {
             let missing = parts[count...]
             guard !missing.contains(where: { $0.elementsEqual([Byte.dot, Byte.dot]) }) else {
                 throw WorkspaceError(
-                    .notFound, "there is no \(Self.path(parts.prefix(count + 1)).shown), so that .. of it leads nowhere;"
+                    .notFound,
+                    "there is no \(Self.path(parts.prefix(count + 1)).shown), so that .. of it leads nowhere;"
                         + " give the path without it")
             }
             guard !(parts.contains { $0.elementsEqual(".git".utf8) }) else {

@@ -28,7 +28,8 @@ struct TextEdit: Sendable {
             let lines = places.prefix(5).map { String(line(of: $0, in: text)) }.joined(separator: ", ")
             let more = places.count > 5 ? " and more" : ""
             throw WorkspaceError(
-                .edit, "the old_text of edit \(number) stands at \(places.count) places (lines \(lines)\(more)); add more of"
+                .edit,
+                "the old_text of edit \(number) stands at \(places.count) places (lines \(lines)\(more)); add more of"
                     + " the text around it, or set replace_all")
         }
         var result: [UInt8] = []
@@ -71,7 +72,8 @@ struct TextEdit: Sendable {
         let about = "the old_text of edit \(number) is not there"
         if let line = lineIgnoringSpace(in: text) {
             return WorkspaceError(
-                .edit, "\(about); from line \(line) on there is the same but for spaces and tabs: take it as it is there")
+                .edit,
+                "\(about); from line \(line) on there is the same but for spaces and tabs: take it as it is there")
         }
         if hasLineNumbers {
             return WorkspaceError(.edit, "\(about); leave out the line numbers and tabs that fs.read puts before lines")
