@@ -1,21 +1,25 @@
 import FileKit
+import Glibc
 import HTTPClient
 import HTTPCore
 import JSON
 import ProcessKit
 import Testing
 
-@Suite("A gateway that is told to end", .timeLimit(.minutes(5)))
+@Suite("A gateway that has to end", .timeLimit(.minutes(5)))
 struct GatewayDrainTests {
-    private func question(_ gateway: RunningGateway, _ words: String) throws -> HTTPRequest {
+    private func question(
+        _ gateway: RunningGateway, _ words: String, session: String? = nil
+    ) throws -> HTTPRequest {
         var request = HTTPRequest(
             .post, try HTTPURL("\(gateway.address)/v1/chat/completions"),
             headers: ["Authorization": "Bearer \(GatewayHome.token)", "Content-Type": "application/json"])
-        let body: JSON = [
+        var body: JSONObject = [
             "model": "martlet/martlet-offline", "stream": true,
             "messages": [["role": "user", "content": .string(words)]],
         ]
-        request.body = .bytes(Array(body.text().utf8))
+        if let session { body["session_id"] = .string(session) }
+        request.body = .bytes(Array(JSON.object(body).text().utf8))
         request.retry = .none
         return request
     }
@@ -57,6 +61,43 @@ struct GatewayDrainTests {
                 await #expect(throws: HTTPError.self) { for try await _ in exchange.events() {} }
                 await client.close()
             }
+        }
+    }
+
+    @Test("in the middle of a turn leaves a session that goes on")
+    func killed() async throws {
+        try await GatewayHome.with { home in
+            let client = HTTPClient()
+            var session = ""
+            try await home.serve { gateway in
+                let exchange = try await client.open(try question(gateway, "repeat: before")).requireSuccess()
+                for try await _ in exchange.events() {}
+                let made = try await home.post("\(gateway.address)/v1/sessions", [:])
+                session = try #require(try JSON(parsing: made.body)["id"]?.string)
+                let running = try await client.open(try question(gateway, Self.long, session: session)).requireSuccess()
+                var events = running.events().makeAsyncIterator()
+                _ = try #require(try await events.next())
+                gateway.child.send(.kill)
+                let end = try await gateway.child.exitStatus()
+                #expect(end == .signalled(SIGKILL))
+            }
+            try await home.serve { gateway in
+                let status = try await home.get("\(gateway.address)/v1/chat/completions/\(session)/status")
+                #expect(try JSON(parsing: status.body)["is_running"] == false)
+                let exchange = try await client.open(
+                    try question(gateway, "repeat: after all", session: session)
+                ).requireSuccess()
+                var text = ""
+                for try await event in exchange.events() {
+                    guard event.text != "[DONE]" else { continue }
+                    let delta = try JSON(parsing: event.text)["choices"]?.array?.first?["delta"]
+                    text += delta?["content"]?.string ?? ""
+                }
+                #expect(text == "after all")
+                let sound = try await home.martlet("data", "check", "gateway.database", "--json")
+                #expect(sound.code == 0, "\(sound.output)")
+            }
+            await client.close()
         }
     }
 }

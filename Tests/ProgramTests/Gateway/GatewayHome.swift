@@ -49,13 +49,26 @@ struct GatewayHome: Sendable {
         }
     }
 
-    /// Requests with the token.
-    func get(_ url: String, _ headers: HTTPHeaders = ["Authorization": "Bearer \(token)"]) async throws -> HTTPResponse
-    {
+    static let authorization: HTTPHeaders = ["Authorization": "Bearer \(token)"]
+
+    /// Requests with the token, unless something else is given.
+    func get(_ url: String, _ headers: HTTPHeaders = authorization) async throws -> HTTPResponse {
+        try await send(HTTPRequest(.get, try HTTPURL(url), headers: headers))
+    }
+
+    func post(_ url: String, _ body: JSON) async throws -> HTTPResponse {
+        var request = HTTPRequest(.post, try HTTPURL(url), headers: Self.authorization)
+        request.headers["Content-Type"] = "application/json"
+        request.body = .bytes(Array(body.text().utf8))
+        return try await send(request)
+    }
+
+    private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let client = HTTPClient()
-        var request = HTTPRequest(.get, try HTTPURL(url), headers: headers)
+        var request = request
         request.retry = .none
-        let answer = Result<HTTPResponse, any Error>.success(try await client.send(request))
+        let answer: Result<HTTPResponse, any Error>
+        do { answer = .success(try await client.send(request)) } catch { answer = .failure(error) }
         await client.close()
         return try answer.get()
     }

@@ -13,6 +13,7 @@ struct GatewayClient: Sendable {
     private let loop: EventLoop
 
     static let offline = "martlet/martlet-offline"
+    var process: Int32 { gateway.child.processID }
 
     /// Runs a gateway in a home of its own, with a client, for the length of the body.
     static func with(

@@ -33,5 +33,5 @@ private func documentRoute(_ routes: [Route], version: String) throws -> Route {
     let document = try Routes(routes).openAPI(description, problem: ErrorBody.schema)
     return Route(.get, "/openapi.json", "openAPI", "What this server answers, as an OpenAPI document") { _ in
         HTTPAnswer.json(document)
-    }.open().hidden()
+    }.hidden()
 }

@@ -25,8 +25,10 @@ struct Answering<Form: AnswerForm>: Sendable {
             if isRich { timeline.add(events) }
         }
         services.metrics.count(report, took: .now - start)
-        if let failure = report.failure { throw RequestProblem(failure) }
+        if let failure = report.failure, !report.isAnswered { throw RequestProblem(failure) }
         var reply = form.reply(report.answer(isAgent: asked.isAgent))
+        // The answer is whole, and something else went wrong: what was paid for is not kept from the client.
+        if let failure = report.failure { reply["error"] = ErrorFacts(failure).json }
         if asked.isRich { reply["timeline"] = .array(timeline.frames) }
         return placed(HTTPAnswer.json(JSON.object(reply)), report.place)
     }

@@ -5,7 +5,7 @@ enum WireCode {
         "server.inputs": "validation_error", "server.json": "invalid_json", "server.unauthorized": "invalid_api_key",
         "server.internal": "internal_error", "server.host": "unknown_host", "server.origin": "origin_not_allowed",
         "server.method": "method_not_allowed", "server.type": "unsupported_media_type",
-        "server.malformed": "malformed_request",
+        "server.malformed": "malformed_request", "storage.full": "storage_full",
     ]
 
     static func text(of code: String) -> String {

@@ -56,7 +56,12 @@ struct Completion: Sendable {
             // Nothing came, so that nothing is known to have been used.
             guard heard.isAnything else { return outcome }
         }
-        try await parts.store.account(UsageEntry(provider: model.provider, model: model.id, usage: outcome.usage))
+        do {
+            try await parts.store.account(UsageEntry(provider: model.provider, model: model.id, usage: outcome.usage))
+        } catch {
+            // The answer is there and was paid for: the client gets it, with why it could not be counted.
+            outcome.end = .failed(AnyFailure(error))
+        }
         return outcome
     }
 

@@ -7,23 +7,43 @@ import Synchronization
 
 /// The values of `env`: written in the bundle, from variables, and from the vault.
 final class EnvironmentValues: Sendable {
-    private let host: Host
-    private let session: any ActionSession
-    private let interaction: any Interaction
+    private let variables: [String: String]
+    private let redactor: Redactor
+    private let vault: @Sendable (SecretName) async throws -> Secret?
     /// What the vault has given already.
     private let secrets = Mutex<[String: String]>([:])
 
-    init(_ host: Host, _ session: any ActionSession, _ interaction: any Interaction) {
-        self.host = host
-        self.session = session
-        self.interaction = interaction
+    /// Those of this program.
+    convenience init(_ host: Host, _ session: any ActionSession) {
+        self.init(host.environment, host.redactor) { name in
+            guard let store = await session.provider(of: (any SecretStore).self) else {
+                throw RegistryError.missing(Need.one((any SecretStore).self).capability)
+            }
+            return try await store.secret(named: name)
+        }
+    }
+
+    /// Those of a recording, which has no secrets.
+    convenience init(_ recording: Recording, _ redactor: Redactor) {
+        self.init(recording.variables, redactor) { _ in Secret(Redactor.mark) }
+    }
+
+    private init(
+        _ variables: [String: String], _ redactor: Redactor,
+        _ vault: @escaping @Sendable (SecretName) async throws -> Secret?
+    ) {
+        self.variables = variables
+        self.redactor = redactor
+        self.vault = vault
     }
 
     /// The values, or everything that is missing. Secrets are known to the redactor then.
     ///
-    /// - Parameter inputs: nil where they are not known, and neither is what depends on them.
+    /// - Parameters:
+    ///   - inputs: nil where they are not known, and neither is what depends on them.
+    ///   - recording: is told the variables.
     func values(
-        for bundle: Bundle, _ inputs: JSONObject?, run: JSONObject
+        for bundle: Bundle, _ inputs: JSONObject?, run: JSONObject, recording: RecordingWriter? = nil
     ) async -> (values: JSONObject, problems: [BundleProblem]) {
         var values = JSONObject()
         var problems: [BundleProblem] = []
@@ -42,7 +62,8 @@ final class EnvironmentValues: Sendable {
                     add(error.error.message, error.path)
                 }
             case .variable(let variable, let otherwise):
-                if let text = host.environment[variable] ?? otherwise {
+                if let text = variables[variable] ?? otherwise {
+                    recording?.keep(text, ofVariable: variable)
                     values.append(name, .string(text))
                 } else {
                     add("the variable \(variable) is not set; set it, or give env.\(name) a default")
@@ -60,15 +81,12 @@ final class EnvironmentValues: Sendable {
 
     private func secret(_ name: String) async throws -> String {
         if let known = secrets.withLock({ $0[name] }) { return known }
-        guard let store = await session.provider(of: (any SecretStore).self) else {
-            throw RegistryError.missing(Need.one((any SecretStore).self).capability)
-        }
-        guard let secret = try await store.secret(named: SecretName(name)) else {
+        guard let secret = try await vault(SecretName(name)) else {
             throw RunnerError.input(
                 "there is no secret '\(PlainText.escape(name))'; store it with 'martlet auth secret set', or set "
                     + SecretName(name).environmentVariable)
         }
-        host.redactor.learn(secret)
+        redactor.learn(secret)
         let text = secret.withText { $0 }
         secrets.withLock { $0[name] = text }
         return text

@@ -7,7 +7,7 @@ struct Recording: Sendable {
     var file: String
     var digest: String
     var inputs: JSONObject
-    var environment: JSONObject
+    var variables: [String: String] = [:]
     var steps: [RecordedStep] = []
 
     private static let largest = 1 << 30
@@ -29,8 +29,11 @@ struct Recording: Sendable {
         else { throw refusal("its first line does not say what was run") }
         guard head["version"]?.int == 1 else { throw refusal("it was written by a newer version") }
         (self.file, self.digest, self.inputs) = (file, digest, inputs)
-        environment = head["env"]?.object ?? [:]
         while let line = try next() {
+            if line["type"] == "variable", let name = line["name"]?.string {
+                variables[name] = line["value"]?.string
+                continue
+            }
             guard let step = RecordedStep(line) else { throw refusal("a line of it is no step") }
             steps.append(step)
         }

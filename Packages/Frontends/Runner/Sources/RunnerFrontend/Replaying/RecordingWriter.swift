@@ -8,15 +8,16 @@ import Synchronization
 /// Writes down what the steps of a run were given and what they gave, a line for each attempt. Secrets are masked.
 final class RecordingWriter: Sendable {
     private let file: LineFile
+    private let redactor: Redactor
     /// What steps have said that are not over.
     private let said = Mutex<[String: [JSON]]>([:])
     /// As many as the journal keeps.
     private static let eventsKept = 1_000
 
     init(
-        _ path: String, _ bundle: Bundle, inputs: JSONObject, environment: JSONObject, _ redactor: Redactor,
-        at time: Timestamp
+        _ path: String, _ bundle: Bundle, inputs: JSONObject, _ redactor: Redactor, at time: Timestamp
     ) throws(RunnerError) {
+        self.redactor = redactor
         file = try LineFile(path, isNew: true)
         var shown = redactor.redact(inputs)
         for input in bundle.inputs where input.isSecret && shown[input.name] != nil {
@@ -25,7 +26,6 @@ final class RecordingWriter: Sendable {
         write([
             "type": "recording", "version": 1, "name": .string(bundle.name), "file": .string(bundle.source.file),
             "digest": .string(bundle.source.digest), "time": time.json, "inputs": .object(shown),
-            "env": .object(redactor.redact(environment)),
         ])
     }
 
@@ -40,6 +40,11 @@ final class RecordingWriter: Sendable {
             write(RecordedStep(update, events: events).json)
         default: break
         }
+    }
+
+    /// Keeps what a variable was, without the secrets in it.
+    func keep(_ text: String, ofVariable name: String) {
+        write(["type": "variable", "name": .string(name), "value": .string(redactor.redact(text))])
     }
 
     /// Throws when something could not be written.

@@ -32,10 +32,17 @@ struct Replay {
         let summary: RunSummary
         do {
             let run = try await journal.begin(bundle, inputs: recording.inputs)
-            let environment = recording.environment
+            let environment = EnvironmentValues(recording, host.redactor)
+            let facts: JSONObject = [
+                "id": .string(run.id.text), "started": host.now().json, "attempt": 1, "failed": false,
+            ]
             summary = try await running.perform(
                 bundle, recording.inputs, performer, run, RunReporter(running.context, bundle)
-            ) { inner, _ in inner.source.file == bundle.source.file ? environment : [:] }
+            ) { bundle, inputs in
+                let (values, problems) = await environment.values(for: bundle, inputs, run: facts)
+                guard problems.isEmpty else { throw BundleFailure(problems) }
+                return values
+            }
         } catch {
             await journal.close()
             throw error

@@ -48,7 +48,7 @@ struct BundleRunning: Sendable {
         guard let name = wish.bundle ?? unfinished?.file else { throw RunnerError.noBundle }
         let source = unfinished.map { $0.file } == name ? try BundleFinder.read(name) : try finder.find(name)
         if let unfinished, unfinished.digest != source.digest { throw RunError.changed(source.file) }
-        let environment = EnvironmentValues(host, session, interaction)
+        let environment = EnvironmentValues(host, session)
         let (bundle, inputs) = try await check(source, before: unfinished?.inputs ?? [:], environment)
         if wish.isPlan || wish.isCheck { return try await plan(bundle) }
         let performer = RegistryPerformer(registry: context.registry, session: session, interaction: interaction)
@@ -104,15 +104,12 @@ struct BundleRunning: Sendable {
         let run: JSONObject = [
             "id": .string(journal.id.text), "started": host.now().json, "attempt": 1, "failed": false,
         ]
-        let recording = try await wish.record.asyncMap { path in
-            let values = await environment.values(for: bundle, inputs, run: run).values
-            return try RecordingWriter(
-                finder.absolute(path), bundle, inputs: inputs, environment: values, host.redactor, at: host.now())
+        let recording = try wish.record.map { path in
+            try RecordingWriter(finder.absolute(path), bundle, inputs: inputs, host.redactor, at: host.now())
         }
-        let summary = try await perform(
-            bundle, inputs, performer, journal, RunReporter(context, bundle, recording: recording)
-        ) { bundle, inputs in
-            let (values, problems) = await environment.values(for: bundle, inputs, run: run)
+        let reporter = RunReporter(context, bundle, recording: recording)
+        let summary = try await perform(bundle, inputs, performer, journal, reporter) { bundle, inputs in
+            let (values, problems) = await environment.values(for: bundle, inputs, run: run, recording: recording)
             guard problems.isEmpty else { throw BundleFailure(problems) }
             return values
         }
@@ -133,12 +130,5 @@ struct BundleRunning: Sendable {
             loadBundle: { path, file throws(BundleFailure) in try surroundings.bundle(path, besides: file) },
             environment: environment, emit: { await reporter.receive($0) })
         return try await reporter.during { try await engine.run(bundle, inputs: inputs) }
-    }
-}
-
-extension Optional where Wrapped: Sendable {
-    fileprivate func asyncMap<Value>(_ transform: (Wrapped) async throws -> Value) async rethrows -> Value? {
-        guard let self else { return nil }
-        return try await transform(self)
     }
 }

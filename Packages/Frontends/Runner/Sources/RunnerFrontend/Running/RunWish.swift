@@ -28,7 +28,7 @@ struct RunWish: Sendable {
         ]
         let given = others.filter(\.1).map(\.0)
         if given.count > 1 { throw .options("\(given.joined(separator: " and ")) do not go together") }
-        if record != nil, let first = given.first, first != "--resume" {
+        if record != nil, let first = given.first {
             throw .options("--record does not go together with \(first)")
         }
         if again, resume == nil { throw .options("--again needs --resume, with the run that goes on") }
