@@ -39,7 +39,10 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ("YAMLKit", "Packages/Kits/YAMLKit", ["YAMLKit"], ["YAMLKit"]),
     ("Host", "Packages/Frontends/Host", ["HostKit"], ["HostKit"]),
     ("CommandLine", "Packages/Frontends/CommandLine", ["CommandLineFrontend"], ["CommandLineFrontend"]),
-    ("Runner", "Packages/Frontends/Runner", ["RunnerFrontend"], ["Expressions", "Bundles", "Runs", "RunReports", "RunnerFrontend"]),
+    (
+        "Runner", "Packages/Frontends/Runner", ["RunnerFrontend"],
+        ["Expressions", "Bundles", "Runs", "RunReports", "RunnerFrontend"]
+    ),
 ]
 
 /// What a test may use besides the product that it tests.

@@ -13,7 +13,8 @@ enum GatewayStreamsBenchmark {
             let theirs = try await GatewayServer.fastAPI(folder: folder) { try await measure($0) }
             let frames = Double(count * GatewayServer.frames)
             return [
-                Figure("2,000 streams, processor time: martlet / FastAPI", ours.time / theirs.time, "ratio", .atMost(0.2)),
+                Figure(
+                    "2,000 streams, processor time: martlet / FastAPI", ours.time / theirs.time, "ratio", .atMost(0.2)),
                 Figure("memory of a stream: martlet / FastAPI", ours.memory / theirs.memory, "ratio", .atMost(0.1)),
                 Figure("processor time of a frame, martlet", ours.time / frames * 1e6, "us"),
                 Figure("processor time of a frame, FastAPI", theirs.time / frames * 1e6, "us"),

@@ -13,7 +13,11 @@ enum GatewayStreamsServer {
     static let word = "gateway-streams-server"
 
     static func run(_ folder: String) async throws {
-        let now: @Sendable () -> Timestamp = { .now }
+        let now: @Sendable () -> Timestamp = {
+            var time = timespec()
+            unsafe clock_gettime(CLOCK_REALTIME, &time)
+            return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec / 1000))
+        }
         let store = GatewayStore(GatewayStore.database(at: "\(folder)/gateway.db"), now: now)
         let turns = Turns(store: store, providers: { [PausingModel()] }, now: now)
         let services = APIServices(
@@ -25,7 +29,7 @@ enum GatewayStreamsServer {
         }
         try await HTTPServer(Routes(gatewayRoutes(services)), configuration).run { addresses in
             print(addresses.first?.port ?? 0)
-            unsafe fflush(stdout)
+            fflush(nil)
         }
     }
 }

@@ -91,10 +91,22 @@ struct ChatPipeTests {
     func nobody() async throws {
         try await withHome { path in
             let run = try await Program.martlet.run(
-                ["ask", "Hi"], home: path, adding: ["MARTLET_HOME": "\(path)/martlet"])
+                ["--only", "auth,chat", "ask", "Hi"], home: path, adding: ["MARTLET_HOME": "\(path)/martlet"])
             #expect(run.code != 0 && run.output == "")
             #expect(run.errors.lines.count == 3, "\(run.errors)")
             #expect(run.errors.contains("OPENAI_API_KEY") && run.errors.contains("Ollama"))
+        }
+    }
+}
+
+extension ChatPipeTests {
+    @Test("to nobody is answered by the gateway's own model where that is there, and one line says so")
+    func embedded() async throws {
+        try await withHome { path in
+            let run = try await Program.martlet.run(
+                ["ask", "Hi"], home: path, adding: ["MARTLET_HOME": "\(path)/martlet"])
+            #expect(run.code == 0 && run.output != "")
+            #expect(run.errors.lines.count == 1 && run.errors.contains("nobody else to ask"), "\(run.errors)")
         }
     }
 }

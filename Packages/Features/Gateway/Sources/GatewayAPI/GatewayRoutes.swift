@@ -17,8 +17,10 @@ public func gatewayRoutes(_ services: APIServices) throws -> [Route] {
         ApprovalRoutes(services: services).all, AccountingRoutes(services: services).all,
         FileRoutes(services: services).all, MetricsRoute(services: services).all,
     ]
-    // Foreign web pages, foreign names and too many requests are refused everywhere.
-    let routes = groups.joined().map { $0.refusing(.forbidden, HTTPStatus(421), .serviceUnavailable) }
+    // Foreign web pages, foreign names and too many requests are refused everywhere, and any disk can be full.
+    let routes = groups.joined().map {
+        $0.refusing(.forbidden, HTTPStatus(421), .serviceUnavailable, .insufficientStorage)
+    }
     return routes + [try documentRoute(routes, version: services.version)]
 }
 

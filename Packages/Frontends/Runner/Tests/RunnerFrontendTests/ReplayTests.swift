@@ -12,8 +12,15 @@ struct ReplayTests {
         env: {home: {variable: TAPED}}
         steps:
           - {id: many, foreach: "${{ range(inputs.n) }}", action: lab.echo, with: {value: "${{ each.value }} ${{ env.home }}"}}
+          - {id: inner, bundle: inner.yaml}
           - {id: bad, action: lab.fail, continue-on-error: true}
-          - {id: last, action: lab.echo, with: {value: "${{ length(steps.many.results) }}", say: done}}
+          - {id: last, action: lab.echo, with: {value: "${{ length(steps.many.results) }}", say: "run ${{ run.id }} of ${{ run.started }}"}}
+        """
+
+    private let inner = """
+        name: inner
+        env: {home: {variable: TAPED}}
+        steps: [{action: lab.echo, with: {value: "${{ env.home }}"}}]
         """
 
     @Test("is run again without doing anything, and is the same")
@@ -21,6 +28,7 @@ struct ReplayTests {
         try await Desk.with { desk in
             desk.variables["TAPED"] = "here"
             let tape = "\(desk.folder)/tape.ndjson"
+            try desk.write(inner, "inner.yaml")
             let run = try await desk.run(bundle, ["record": .string(tape)])
             #expect(run.exit == .done)
             LabFeature.reset(desk.folder)
@@ -42,6 +50,7 @@ struct ReplayTests {
         try await Desk.with { desk in
             desk.variables["TAPED"] = "here"
             let tape = "\(desk.folder)/tape.ndjson"
+            try desk.write(inner, "inner.yaml")
             _ = try await desk.run(bundle, ["record": .string(tape)])
             let changed = bundle.replacing("id: last", with: "id: lost").replacing("env.home }}", with: "env.home }}!")
             let replay = try await desk.run(changed, ["replay": .string(tape)])

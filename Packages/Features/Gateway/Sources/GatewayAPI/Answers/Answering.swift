@@ -5,6 +5,7 @@ import HTTPServer
 import JSON
 import ModelKit
 import Synchronization
+import TurnLoop
 
 /// Runs what was asked and answers in the client's form.
 struct Answering<Form: AnswerForm>: Sendable {
@@ -25,10 +26,14 @@ struct Answering<Form: AnswerForm>: Sendable {
             if isRich { timeline.add(events) }
         }
         services.metrics.count(report, took: .now - start)
-        if let failure = report.failure, !report.isAnswered { throw RequestProblem(failure) }
+        let isWhole = !asked.isAgent && report.outcome.answer != nil
+        if let failure = report.failure, !isWhole { throw RequestProblem(failure) }
         var reply = form.reply(report.answer(isAgent: asked.isAgent))
-        // The answer is whole, and something else went wrong: what was paid for is not kept from the client.
-        if let failure = report.failure { reply["error"] = ErrorFacts(failure).json }
+        // The answer is there and was paid for, but could not be counted. As an `error` clients would throw it away.
+        if let failure = report.failure {
+            let code = WireCode.text(of: failure.code)
+            reply["warning"] = ["code": .string(code), "message": .string(failure.message)]
+        }
         if asked.isRich { reply["timeline"] = .array(timeline.frames) }
         return placed(HTTPAnswer.json(JSON.object(reply)), report.place)
     }

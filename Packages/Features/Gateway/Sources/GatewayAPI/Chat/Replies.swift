@@ -12,6 +12,7 @@ enum CompletionReply: Shaped {
         Schema.Property("session_id", "The session of an agent turn", .optional(.string)),
         Schema.Property("project_id", "Its project", .optional(.string)),
         Schema.Property("timeline", "The tools that ran, in the rich dialect", .optional(.array(.any))),
+        Schema.Property("warning", "What went wrong without touching the answer: code, message", .optional(.map(.any))),
     ])
 
     private static let choice = Schema.record([

@@ -13,7 +13,7 @@ enum FailureStatus {
         case let error as GatewayError: HTTPStatus(error.status)
         case let error as GatewayStoreError: status(of: error.kind)
         case let error as WorkspaceError: status(of: error.kind)
-        default: nil
+        default: failure.code == "storage.full" ? .insufficientStorage : nil
         }
     }
 
@@ -54,4 +54,9 @@ enum FailureStatus {
         default: .internalServerError
         }
     }
+}
+
+extension HTTPStatus {
+    /// RFC 4918: what has to be stored does not fit.
+    static let insufficientStorage = HTTPStatus(507)
 }

@@ -60,7 +60,7 @@ struct Completion: Sendable {
             try await parts.store.account(UsageEntry(provider: model.provider, model: model.id, usage: outcome.usage))
         } catch {
             // The answer is there and was paid for: the client gets it, with why it could not be counted.
-            outcome.end = .failed(AnyFailure(error))
+            if outcome.answer != nil { outcome.end = .failed(AnyFailure(error)) } else { throw error }
         }
         return outcome
     }

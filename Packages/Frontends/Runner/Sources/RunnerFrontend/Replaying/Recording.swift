@@ -8,6 +8,9 @@ struct Recording: Sendable {
     var digest: String
     var inputs: JSONObject
     var variables: [String: String] = [:]
+    /// What `run.id` and `run.started` stood for.
+    var run = ""
+    var started: Timestamp?
     var steps: [RecordedStep] = []
 
     private static let largest = 1 << 30
@@ -32,6 +35,11 @@ struct Recording: Sendable {
         while let line = try next() {
             if line["type"] == "variable", let name = line["name"]?.string {
                 variables[name] = line["value"]?.string
+                continue
+            }
+            if line["type"] == "began" {
+                run = line["run"]?.string ?? ""
+                started = line["started"]?.string.flatMap(Timestamp.init(iso8601:))
                 continue
             }
             guard let step = RecordedStep(line) else { throw refusal("a line of it is no step") }

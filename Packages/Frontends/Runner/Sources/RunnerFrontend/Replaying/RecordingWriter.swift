@@ -31,6 +31,8 @@ final class RecordingWriter: Sendable {
 
     func receive(_ event: RunEvent) {
         switch event {
+        case .began(let facts):
+            write(["type": "began", "run": .string(facts.id.text), "started": facts.started.json])
         case .output(let step, let event):
             said.withLock { said in
                 if said[step, default: []].count < Self.eventsKept { said[step, default: []].append(event.json) }
@@ -83,6 +85,23 @@ struct RecordedStep: Sendable {
         result = json["result"] ?? .null
         if let code = json["error"]?["code"]?.string, let message = json["error"]?["message"]?.string {
             error = StepError(code: code, message: message)
+        }
+    }
+
+    /// The same with the name of another run in what it was given.
+    func renamed(_ name: String, _ other: String) -> RecordedStep {
+        var step = self
+        step.arguments = Self.replacing(name, with: other, in: arguments)
+        return step
+    }
+
+    private static func replacing(_ name: String, with other: String, in value: JSON) -> JSON {
+        switch value {
+        case .string(let text): .string(text.replacing(name, with: other))
+        case .array(let items): .array(items.map { replacing(name, with: other, in: $0) })
+        case .object(let members):
+            .object(JSONObject(members.map { ($0.key, replacing(name, with: other, in: $0.value)) }))
+        default: value
         }
     }
 

@@ -33,11 +33,13 @@ struct Replay {
         do {
             let run = try await journal.begin(bundle, inputs: recording.inputs)
             let environment = EnvironmentValues(recording, host.redactor)
+            let started = recording.started ?? host.now()
             let facts: JSONObject = [
-                "id": .string(run.id.text), "started": host.now().json, "attempt": 1, "failed": false,
+                "id": .string(run.id.text), "started": started.json, "attempt": 1, "failed": false,
             ]
             summary = try await running.perform(
-                bundle, recording.inputs, performer, run, RunReporter(running.context, bundle)
+                bundle, recording.inputs, performer, run, RunReporter(running.context, bundle),
+                now: { started }
             ) { bundle, inputs in
                 let (values, problems) = await environment.values(for: bundle, inputs, run: facts)
                 guard problems.isEmpty else { throw BundleFailure(problems) }
@@ -49,7 +51,8 @@ struct Replay {
         }
         await journal.close()
         try RunDocuments(wish: running.wish, finder: finder).write(summary)
-        var differences = Self.differences(of: summary.steps.map { RecordedStep($0) }, from: recording.steps)
+        var differences = Self.differences(
+            of: summary.steps.map { RecordedStep($0).renamed(summary.id.text, recording.run) }, from: recording.steps)
         if source.digest != recording.digest, !differences.isEmpty {
             differences.insert("the bundle was changed since it was recorded", at: 0)
         }

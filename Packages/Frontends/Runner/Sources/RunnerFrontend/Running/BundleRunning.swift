@@ -108,7 +108,7 @@ struct BundleRunning: Sendable {
             try RecordingWriter(finder.absolute(path), bundle, inputs: inputs, host.redactor, at: host.now())
         }
         let reporter = RunReporter(context, bundle, recording: recording)
-        let summary = try await perform(bundle, inputs, performer, journal, reporter) { bundle, inputs in
+        let summary = try await perform(bundle, inputs, performer, journal, reporter, now: host.now) { bundle, inputs in
             let (values, problems) = await environment.values(for: bundle, inputs, run: run, recording: recording)
             guard problems.isEmpty else { throw BundleFailure(problems) }
             return values
@@ -120,13 +120,13 @@ struct BundleRunning: Sendable {
 
     func perform(
         _ bundle: Bundle, _ inputs: JSONObject, _ performer: any StepPerformer, _ journal: JournalRun,
-        _ reporter: RunReporter,
+        _ reporter: RunReporter, now: @escaping @Sendable () -> Timestamp,
         environment: @escaping @Sendable (Bundle, JSONObject) async throws -> JSONObject
     ) async throws -> RunSummary {
         let surroundings = RegistrySurroundings(host: host)
         let engine = RunEngine(
             performer: performer, journal: journal, options: RunOptions(), redactor: host.redactor, clock: host.clock,
-            now: host.now,
+            now: now,
             loadBundle: { path, file throws(BundleFailure) in try surroundings.bundle(path, besides: file) },
             environment: environment, emit: { await reporter.receive($0) })
         return try await reporter.during { try await engine.run(bundle, inputs: inputs) }
