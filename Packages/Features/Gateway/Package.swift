@@ -46,7 +46,8 @@ let package = Package(
             ]),
         .testTarget(name: "GatewayStoreTests", dependencies: ["GatewayStore"] + testing),
         .testTarget(name: "GatewayModelsTests", dependencies: ["GatewayModels"] + testing),
-        .testTarget(name: "GatewayTurnsTests", dependencies: ["GatewayModels", "GatewayStore", "GatewayTurns"] + testing),
+        .testTarget(
+            name: "GatewayTurnsTests", dependencies: ["GatewayModels", "GatewayStore", "GatewayTurns"] + testing),
         .testTarget(
             name: "GatewayAPITests",
             dependencies: ["GatewayAPI", "GatewayModels", "GatewayStore", "GatewayTurns"] + testing),
