@@ -23,7 +23,8 @@ enum GrepBenchmark {
         Search(about: "a text within", pattern: #"[A-Z]\w+ppelin"#),
         Search(about: "a choice", pattern: "(airship|needle_)[0-9]+"),
         Search(about: "a choice without case", pattern: "(zeppelin|airship) here", ignoresCase: true),
-        Search(about: "no text at all", pattern: #"\b\w{30}\b"#),
+        Search(about: "a run of letters", pattern: #"\b\w{30}\b"#),
+        Search(about: "nothing to look for first", pattern: #"^\s*[a-z]+[0-9]\s"#),
     ]
 
     static func run() async throws -> [Figure] {

@@ -14,7 +14,7 @@ struct RunnerHome: Sendable {
     ) async throws {
         try await withHome { path in
             // Nothing of a test stays in the kernel's keyring.
-            try write("{auth: {'keep-unlocked': '0s'}}", to: "\(path)/martlet/config/config.json")
+            try ProgramTests.write("{auth: {'keep-unlocked': '0s'}}", to: "\(path)/martlet/config/config.json")
             try await body(RunnerHome(path: path, variables: ["MARTLET_HOME": "\(path)/martlet"]))
         }
     }

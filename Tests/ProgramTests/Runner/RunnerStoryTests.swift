@@ -24,7 +24,8 @@ struct RunnerStoryTests {
             #expect(run.code == 0, "\(run.errors)")
             #expect(run.output.lines.last?.hasPrefix("story ok in") == true)
             #expect(try home.read("out.txt") == "Ada has martlet")
-            #expect(try home.read("j.xml").contains("pick[n=3]") && home.read("r.html").contains("Timeline"))
+            #expect(try home.read("j.xml").contains("pick[n=3]"))
+            #expect(try home.read("r.html").contains("Timeline"))
             let list = try await home.martlet("runs", "--json").output.json()
             #expect(list[0]?["status"] == "ok" && list[0]?["steps"] == 5)
             let shown = try await home.martlet("runs", "show", "--json").output.json()
@@ -143,7 +144,8 @@ struct RunnerStoryTests {
             let run = try await home.martlet(
                 "run", "b.yaml", "--format", "ndjson", "--record", "r.ndjson", "--junit", "j.xml", "--html", "h.html",
                 adding: ["DEMO_API_KEY": "very-secret-4711"])
-            #expect(run.code == 1 && (try home.read("key.txt")) == "very-secret-4711")
+            #expect(run.code == 1)
+            #expect(try home.read("key.txt") == "very-secret-4711")
             for text in [
                 run.output, run.errors, try home.read("r.ndjson"), try home.read("j.xml"), try home.read("h.html"),
             ] {

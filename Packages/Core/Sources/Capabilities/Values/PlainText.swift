@@ -20,4 +20,9 @@ public enum PlainText {
         default: false
         }
     }
+
+    /// The same line by line, for a text that is shown over several lines.
+    public static func escapeLines(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { escape(String($0)) }.joined(separator: "\n")
+    }
 }

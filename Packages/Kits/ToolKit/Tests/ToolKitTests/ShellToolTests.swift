@@ -174,7 +174,8 @@ struct ShellToolTests {
                 "bash -c 'trap \"\" TERM; echo $BASHPID; while :; do sleep 1; done' & trap '' TERM; echo $$; wait; sleep 60"
             let result = try await place.run("bash.run", ["command": .string(command), "timeout_ms": 500])
             #expect(result.isError && result.exitCode == nil && result.content.contains("ended after 500ms"))
-            #expect(ContinuousClock.now - start < .seconds(10))
+            // It would have slept for a minute.
+            #expect(ContinuousClock.now - start < .seconds(55))
             let numbers = result.content.split(separator: "\n").compactMap { Int32($0) }
             #expect(numbers.count == 2)
             for number in numbers { #expect(await hasEnded(number)) }
@@ -196,7 +197,7 @@ struct ShellToolTests {
             let number = try #require(Int32(away.dropLast()))
             #expect(isRunning(number))
             kill(number, SIGKILL)
-            #expect(ContinuousClock.now - start < .seconds(20))
+            #expect(ContinuousClock.now - start < .seconds(100))
         }
     }
 

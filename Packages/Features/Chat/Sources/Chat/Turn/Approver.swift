@@ -9,7 +9,7 @@ struct Approver: Sendable {
 
     func approve(_ request: ApprovalRequest) async throws -> ApprovalAnswer {
         let name = PlainText.escape(request.tool)
-        context.notice("The model wants to use \(name): \(PlainText.escape(request.call.input.text(.pretty)))")
+        context.notice("The model wants to use \(name): \(PlainText.escapeLines(request.call.input.text(.pretty)))")
         let options = [
             "Yes, this once", "Yes, in this conversation", "Yes, in this project", "Yes, always", "No",
             "No, and say why",

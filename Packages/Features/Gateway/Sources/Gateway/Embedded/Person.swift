@@ -19,7 +19,7 @@ struct Person: Sendable {
     func decide(_ ticket: ApprovalTicket) async throws -> ApprovalAnswer {
         guard let context else { return ApprovalAnswer(isAllowed: false) }
         let name = PlainText.escape(ticket.call.name)
-        context.notice("\(name) is to be used: \(PlainText.escape(ticket.call.input.text(.pretty)))")
+        context.notice("\(name) is to be used: \(PlainText.escapeLines(ticket.call.input.text(.pretty)))")
         let options = [
             "Yes, this once", "Yes, in this conversation", "Yes, always in this folder", "No", "No, and say why",
         ]
