@@ -28,7 +28,9 @@ let package = Package(
             name: "ChatHistory",
             dependencies: [
                 core, .product(name: "Cryptography", package: "Cryptography"),
-                .product(name: "FileKit", package: "FileKit"), .product(name: "StorageKit", package: "StorageKit"),
+                .product(name: "FileKit", package: "FileKit"), .product(name: "ModelKit", package: "ModelKit"),
+                .product(name: "ProcessKit", package: "ProcessKit"),
+                .product(name: "StorageKit", package: "StorageKit"),
             ]),
         .target(
             name: "ChatProviders",

@@ -46,28 +46,6 @@ enum EntryCoding {
             id: try json.optional("id"), model: try json.optional("model"), session: try json.optional("session"),
             project: try json.optional("project"))
     }
-
-    // MARK: Why a model stopped
-
-    static func text(_ finish: ChatAnswer.Finish) -> String {
-        switch finish {
-        case .stop: "stop"
-        case .length: "length"
-        case .calls: "calls"
-        case .refused: "refused"
-        case .other(let word): "other:\(word)"
-        }
-    }
-
-    static func finish(_ text: String) -> ChatAnswer.Finish {
-        switch text {
-        case "stop": .stop
-        case "length": .length
-        case "calls": .calls
-        case "refused": .refused
-        default: .other(text.hasPrefix("other:") ? String(text.dropFirst("other:".count)) : text)
-        }
-    }
 }
 
 /// The word for a state, as it is stored.

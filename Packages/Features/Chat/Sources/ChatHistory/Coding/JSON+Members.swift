@@ -58,14 +58,3 @@ extension JSONReading {
         return reading
     }
 }
-
-extension JSON {
-    /// Whether more than so many lists and objects contain each other.
-    func isDeeper(than limit: Int) -> Bool {
-        switch self {
-        case .array(let elements): limit == 0 || elements.contains { $0.isDeeper(than: limit - 1) }
-        case .object(let members): limit == 0 || members.contains { $0.value.isDeeper(than: limit - 1) }
-        default: false
-        }
-    }
-}

@@ -1,25 +1,26 @@
 import Capabilities
 import Cryptography
+import ModelKit
 import StorageKit
 
 extension Connection {
     /// The parts of a message, whose large contents are stored once each, whoever has them.
-    func blobs(of message: MessageID) -> PartCoding {
+    func blobs(of message: MessageID) -> MessageCoding {
         blobs { blob in
             try self.run("INSERT OR IGNORE INTO message_blobs (message, blob) VALUES (?, ?)", message, blob)
         }
     }
 
     /// The result of a call in the same way.
-    func blobs(of call: CallID) -> PartCoding {
+    func blobs(of call: CallID) -> MessageCoding {
         blobs { blob in
             try self.run("INSERT OR IGNORE INTO call_blobs (call, blob) VALUES (?, ?)", call, blob)
         }
     }
 
     /// `use` is told the row of each.
-    private func blobs(use: @escaping (Int64) throws -> Void) -> PartCoding {
-        PartCoding { bytes in
+    private func blobs(use: @escaping (Int64) throws -> Void) -> MessageCoding {
+        MessageCoding { bytes in
             let digest = Hexadecimal.encode(Digest.sha256(bytes))
             try use(try self.row(ofBlob: digest) ?? self.insertBlob(digest, bytes))
             return digest
@@ -29,7 +30,7 @@ extension Connection {
     }
 
     /// Parts to be read.
-    var blobs: PartCoding { blobs(use: { _ in }) }
+    var blobs: MessageCoding { blobs(use: { _ in }) }
 
     private func row(ofBlob digest: String) throws -> Int64? {
         try first("SELECT id FROM blobs WHERE digest = ?", digest) { row in try row[0] as Int64 }

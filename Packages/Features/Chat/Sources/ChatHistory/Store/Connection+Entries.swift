@@ -1,5 +1,7 @@
 import Capabilities
 import JSON
+import ModelKit
+import ProcessKit
 import StorageKit
 
 /// A message as its row has it.
@@ -73,12 +75,12 @@ extension Connection {
             parts = try PartCollector(joining: parts + pieces(of: row.id)).parts
         }
         var state = row.state
-        if state == .streaming, row.lease.flatMap(Lease.init)?.isAlive != true { state = .interrupted }
+        if state == .streaming, row.lease.flatMap(ProcessIdentity.init)?.isAlive != true { state = .interrupted }
         return Entry(
             id: row.id, parent: row.parent, message: Message(row.role, parts),
             state: state.state(code: row.code, message: row.words), provider: row.provider, model: row.model,
             time: row.time, start: try row.start.map { try EntryCoding.start(Self.json($0)) },
-            finish: row.finish.map(EntryCoding.finish),
+            finish: row.finish.map(ChatAnswer.Finish.init(word:)),
             usage: try row.usage.map { try EntryCoding.usage(Self.json($0)) } ?? Usage(), isBranch: false)
     }
 

@@ -1,5 +1,7 @@
 import Capabilities
 import JSON
+import ModelKit
+import ProcessKit
 import StorageKit
 
 /// A message on its way into the history.
@@ -13,7 +15,7 @@ struct NewEntry: Sendable {
     var finish: ChatAnswer.Finish?
     var usage: Usage?
     /// Who is writing it, while it streams.
-    var lease: Lease?
+    var lease: ProcessIdentity?
 }
 
 extension Connection {
@@ -67,7 +69,7 @@ extension Connection {
                 finish = ?, usage = ?, lease = ? WHERE id = ?
             """,
             text, try stored(new.message.parts, text: text, of: id), StateWord(new.state), code, words, new.model,
-            new.start.map { EntryCoding.json($0).text() }, new.finish.map(EntryCoding.text),
+            new.start.map { EntryCoding.json($0).text() }, new.finish?.word,
             new.usage.map { EntryCoding.json($0).text() }, new.lease?.text, id)
         // Also a text without words, for the index has to know every row of its table.
         try run("INSERT INTO messages_text (rowid, text) VALUES (?, ?)", id, text)

@@ -1,5 +1,7 @@
 import Capabilities
 import JSON
+import ModelKit
+import ProcessKit
 import StorageKit
 
 extension Connection {
@@ -33,7 +35,7 @@ extension Connection {
         let streaming = try all("SELECT id, lease FROM messages WHERE state = 'streaming'") { row in
             (id: try row[0] as MessageID, lease: try row[1] as String?)
         }
-        for (id, lease) in streaming where lease.flatMap(Lease.init)?.isAlive != true {
+        for (id, lease) in streaming where lease.flatMap(ProcessIdentity.init)?.isAlive != true {
             let entry = try entry(id)
             guard entry.state == .interrupted else {
                 // What cannot be read is left as it is.

@@ -1,5 +1,6 @@
 import Capabilities
 import JSON
+import ModelKit
 import StorageKit
 
 extension History {
@@ -35,8 +36,8 @@ extension Connection {
             UPDATE calls SET call = ?, source = ?, effect = ?, state = ?, decision = ?, result = ?, started = ?, ended = ?
                 WHERE id = ? AND conversation = ?
             """,
-            coding.call(call.call).text(), call.source, call.effect?.rawValue, call.state, call.decision,
-            try call.result.map { try coding.result($0).text() }, call.started, call.ended, id, conversation)
+            coding.json(call.call).text(), call.source, call.effect?.rawValue, call.state, call.decision,
+            try call.result.map { try coding.json($0).text() }, call.started, call.ended, id, conversation)
         return call
     }
 
@@ -51,7 +52,7 @@ extension Connection {
                 FROM line JOIN calls ON calls.conversation = line.id AND calls.time <= line.until ORDER BY calls.id
             """, conversation
         ) { row in
-            let call = try PartCoding.inline.call(Self.json(row[1]))
+            let call = try MessageCoding.inline.call(Self.json(row[1]))
             let effect: String? = try row[3]
             var entry = CallEntry(
                 call, try row[4], source: try row[2], effect: effect.flatMap(Effect.init), decision: try row[5],

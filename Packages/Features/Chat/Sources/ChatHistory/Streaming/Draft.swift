@@ -1,4 +1,5 @@
 public import Capabilities
+import ProcessKit
 import StorageKit
 import Synchronization
 
@@ -110,7 +111,7 @@ extension Draft {
     private func entry(_ message: Message, _ state: Entry.State) -> NewEntry {
         NewEntry(
             message: message, state: state, provider: provider, model: model, time: began,
-            lease: state == .streaming ? Lease.own() : nil)
+            lease: state == .streaming ? ProcessIdentity.own : nil)
     }
 }
 

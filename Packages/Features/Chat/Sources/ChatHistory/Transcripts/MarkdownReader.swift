@@ -1,5 +1,6 @@
 import Capabilities
 import JSON
+import ModelKit
 
 /// Reads the lines of a transcript in Markdown, one after the other.
 struct MarkdownReader {
@@ -55,7 +56,7 @@ struct MarkdownReader {
         } catch {
             throw ValueError("the block before it is no JSON: \(error.message)")
         }
-        return try PartCoding.inline.part(json)
+        return try MessageCoding.inline.part(json)
     }
 
     private mutating func readFact(_ line: String) {

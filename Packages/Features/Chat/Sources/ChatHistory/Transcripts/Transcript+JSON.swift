@@ -1,5 +1,6 @@
 import Capabilities
 import JSON
+import ModelKit
 
 /// Martlet's own format, version 1: everything that the history has of a conversation.
 extension Transcript {
@@ -65,13 +66,13 @@ extension Transcript.Item {
         object.add("model", model)
         object.add("time", time)
         object.add("start", start.map(EntryCoding.json))
-        object.add("finish", finish.map(EntryCoding.text))
+        object.add("finish", finish?.word)
         object.add("usage", usage.map(EntryCoding.json))
         return .object(object)
     }
 
     init(json: JSON) throws(ValueError) {
-        let parts = try json.list("parts", PartCoding.inline.part)
+        let parts = try json.list("parts", MessageCoding.inline.part)
         let word: StateWord = try json.optional("state") ?? .complete
         let problem = try json.optional("error") { (error) throws(ValueError) -> (code: String, message: String) in
             (try error.member("code"), try error.member("message"))
@@ -82,13 +83,13 @@ extension Transcript.Item {
             state: word.state(code: problem?.code, message: problem?.message),
             provider: try json.optional("provider"), model: try json.optional("model"),
             time: try json.optional("time"), start: try json.optional("start", EntryCoding.start),
-            finish: finish.map(EntryCoding.finish), usage: try json.optional("usage", EntryCoding.usage))
+            finish: finish.map(ChatAnswer.Finish.init(word:)), usage: try json.optional("usage", EntryCoding.usage))
     }
 }
 
 extension CallEntry {
     var json: JSON {
-        var object: JSONObject = ["call": PartCoding.inline.call(call), "state": .string(state.rawValue)]
+        var object: JSONObject = ["call": MessageCoding.inline.json(call), "state": .string(state.rawValue)]
         object.add("source", source)
         object.add("effect", effect)
         object.add("decision", decision)
@@ -99,13 +100,13 @@ extension CallEntry {
     }
 
     init(json: JSON) throws(ValueError) {
-        guard let call = try json.optional("call", PartCoding.inline.call) else {
+        guard let call = try json.optional("call", MessageCoding.inline.call) else {
             throw ValueError("is missing", at: ["call"])
         }
         self.init(
             call, try json.member("state"),
             source: try json.optional("source"), effect: try json.optional("effect"),
-            decision: try json.optional("decision"), result: try json.optional("result", PartCoding.inline.result),
+            decision: try json.optional("decision"), result: try json.optional("result", MessageCoding.inline.result),
             started: try json.optional("started"), ended: try json.optional("ended"))
     }
 }
@@ -113,6 +114,6 @@ extension CallEntry {
 extension [Message.Part] {
     /// All contents written out, which cannot fail: nothing is kept elsewhere.
     var inlineJSON: JSON {
-        do { return try PartCoding.inline.json(self) } catch { return .array([]) }
+        do { return try MessageCoding.inline.json(self) } catch { return .array([]) }
     }
 }

@@ -42,7 +42,8 @@ extension MessageCoding {
             exitCode: try json.read("exit_code"))
     }
 
-    private func part(_ json: JSON) throws(ValueError) -> Message.Part {
+    /// One part of a message.
+    public func part(_ json: JSON) throws(ValueError) -> Message.Part {
         let type: String = try json.read("type")
         switch type {
         case "text": return .text(try json.read("text"))
