@@ -1,6 +1,5 @@
 import FileKit
 import HTTPTesting
-import Synchronization
 
 /// 2,000 streams at once of 100 frames each: what they cost our gateway and the one of `gateway_fastapi.py`, where the
 /// same pause lies between two frames and the same rows are committed at the end of each stream.
@@ -35,22 +34,27 @@ enum GatewayStreamsBenchmark {
         let before = try server.residentBytes()
         let used = try server.processorTime()
         let start = ContinuousClock.now
-        let peak = Mutex(0)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                while true {
-                    let bytes = try server.residentBytes()
-                    peak.withLock { $0 = max($0, bytes) }
-                    do { try await Task.sleep(for: .milliseconds(100)) } catch { return }
-                }
-            }
-            try await read(count, server)
-            group.cancelAll()
-        }
-        let wall = ContinuousClock.now - start
+        // Awaited below, whatever comes of the reading.
+        let watch = Task { try await mostMemory(of: server) }
+        let reading: Result<Void, any Error>
+        do { reading = .success(try await read(count, server)) } catch { reading = .failure(error) }
+        let end = ContinuousClock.now
+        watch.cancel()
+        let memory = Double(try await watch.value - before) / Double(count)
+        try reading.get()
         let time = try server.processorTime() - used
-        let memory = Double(peak.withLock { $0 } - before) / Double(count)
-        return (time / .seconds(1), memory, wall / .seconds(1))
+        return (time / .seconds(1), memory, (end - start) / .seconds(1))
+    }
+
+    /// The most memory that the server has at a time, until the task is cancelled.
+    private static func mostMemory(of server: GatewayServer) async throws -> Int {
+        var most = 0
+        while !Task.isCancelled {
+            most = max(most, try server.residentBytes())
+            // Cut short at the end, which the loop looks for.
+            do { try await Task.sleep(for: .milliseconds(100)) } catch {}
+        }
+        return most
     }
 
     /// Reads streams to their ends, and throws when a frame is missing.

@@ -62,7 +62,7 @@ struct RunnerDeadlineTests {
     @Test("ends with 2, before anything runs, when the vault waits for its passphrase") func passphrase() async throws {
         try await RunnerHome.with { home in
             let stored = try await Program.martlet.run(
-                ["auth", "secret", "set", "demo", "--secret-stdin"], home: home.path,
+                ["auth", "secret", "set", "demo", "--value-stdin"], home: home.path,
                 adding: home.variables.merging(["MARTLET_PASSPHRASE": "open sesame"]) { $1 }, input: "4711-4711")
             #expect(stored.code == 0, "\(stored.errors)")
             try home.write("{name: locked, env: {key: {secret: demo}}, steps: [{action: version}]}")

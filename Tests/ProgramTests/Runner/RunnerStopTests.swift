@@ -33,7 +33,7 @@ struct RunnerStopTests {
             #expect(status == .exited(code))
             #expect(try home.read("tidy.txt") == "run failed: true")
             let row = try await home.martlet("runs", "--json").output.json()[0]
-            #expect(row?["status"] == "cancelled" && row?["steps"] == 2)
+            #expect(row?["status"] == "cancelled")
         }
     }
 

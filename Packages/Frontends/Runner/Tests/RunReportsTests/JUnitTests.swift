@@ -48,7 +48,7 @@ struct JUnitTests {
         let text = JUnitReport.text(
             summary(
                 [update("outer/in", .ok), update("outer", .failed, failed, exit: 1)], status: .failed, exit: .failed))
-        #expect(text.components(of: "<testcase") == 2 && text.contains("failures=\"1\""))
+        #expect(text.components(of: "<testcase") == 2 && text.contains("errors=\"1\""))
     }
 
     /// The rules of the schema that Ant's reports are checked with, and a reader of such reports.

@@ -68,5 +68,7 @@ public enum JUnitReport {
 
 extension StepUpdate {
     /// Whether the action did its work and found something, in contrast to one that could not be done.
-    fileprivate var isFinding: Bool { outcome.exit == 1 || outcome.exit == 5 }
+    fileprivate var isFinding: Bool {
+        outcome.exit == 5 || ["run.expectation", "bundle.step-failed"].contains(outcome.error?.code)
+    }
 }

@@ -115,9 +115,7 @@ struct HunkPlacing {
         }
         let wanted = hunk.lines.filter { $0.kind != .added }
         // The place that has the most of it in common shows best what is wrong.
-        let starts = first..<max(first, file.count)
-        let best = starts.max { left, right in likeness(wanted, at: left) < likeness(wanted, at: right) }
-        guard let best, likeness(wanted, at: best) > 0,
+        guard let best = nearest(wanted),
             let differing = wanted.indices.first(where: {
                 best + $0 >= file.count || !fits(wanted[$0], at: best + $0)
             })
@@ -132,8 +130,14 @@ struct HunkPlacing {
             .patch, "\(about): it wants \(Self.shown(wanted[differing].bytes[...])), and \(there); read the file again")
     }
 
-    private func likeness(_ wanted: [UnifiedDiff.Line], at start: Int) -> Int {
-        zip(wanted.indices, start..<file.count).count { fits(wanted[$0], at: $1) }
+    /// Where most of the lines are; in large files it is looked for no longer than an error is worth.
+    private func nearest(_ wanted: [UnifiedDiff.Line]) -> Int? {
+        var best: (start: Int, likeness: Int)?
+        for start in (first..<max(first, file.count)).prefix(5_000_000 / max(1, wanted.count)) {
+            let likeness = zip(wanted.indices, start..<file.count).count { fits(wanted[$0], at: $1) }
+            if likeness > best?.likeness ?? 0 { best = (start, likeness) }
+        }
+        return best?.start
     }
 
     private static func shown(_ line: ArraySlice<UInt8>) -> String {
