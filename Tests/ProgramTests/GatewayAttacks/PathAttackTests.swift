@@ -1,0 +1,153 @@
+import FileKit
+import Glibc
+import HTTPClient
+import HTTPCore
+import JSON
+import ProcessKit
+import Testing
+
+@Suite("Ways out of a folder, through a gateway that runs", .timeLimit(.minutes(5)))
+struct PathAttackTests {
+    /// A gateway in which projects may be made beneath the folder `outside` is in.
+    private func withPlayground(_ body: (GatewayClient, Playground) async throws -> Void) async throws {
+        try await GatewayHome.with { home in
+            let place = try Playground(in: home.path)
+            let settings = "{gateway: {folders: ['\(place.folder)']}}"
+            try write(settings, to: "\(home.path)/martlet/config/config.json")
+            try await home.attack { try await body($0, place) }
+        }
+    }
+
+    @Test("the path of a project leads nowhere but to the folders for projects")
+    func projects() async throws {
+        try await withPlayground { gateway, place in
+            let home = "\(try Files.canonical(gateway.home.path))/martlet/data/projects"
+            try Files.makeDirectories(home)
+            for (target, name) in [(place.outside, "out"), ("loop", "loop"), ("/", "root"), ("../../..", "up")] {
+                try #require(unsafe symlink(target, "\(home)/\(name)") == 0)
+            }
+            let before = try place.surroundings()
+            let near = ["-not", "x", "/../secret", "/../../outside", "/out", "/in/out", "/root/etc", "/file"]
+            let paths = place.out.paths + near.map { place.folder + $0 } + ["up/x", "up", "root/tmp/x", "out/new"]
+            #expect(paths.count > 150)
+            var made = 0
+            for path in paths {
+                let body: JSON = ["name": "x", "path": .string(path)]
+                let answer = try await gateway.send(.post, "/v1/projects", body)
+                let reply = try JSON(parsing: answer.body)
+                if answer.status == .ok {
+                    made += 1
+                    let folder = try #require(reply["path"]?.string)
+                    #expect(
+                        folder == home || folder.hasPrefix(home + "/") || (folder + "/").hasPrefix(place.folder + "/"),
+                        "\(path) became \(folder)")
+                    #expect(try Files.canonical(folder) == folder)
+                } else {
+                    #expect(answer.status.code == 400, "\(path): \(answer.text)")
+                    #expect(reply["error"]?["code"] == "invalid_path" && reply["error"]?["param"] == "path")
+                }
+                #expect(try place.surroundings() == before, "\(path)")
+            }
+            // Names that are only strange are possible, so that the others were refused for what they are.
+            #expect(made > 30 && made < paths.count - 50)
+            for name in ["../../../x", "/etc", "..", ".", "a/b", "\u{0}", "..\\x"] {
+                let project = try await gateway.json(.post, "/v1/projects", ["name": .string(name)])
+                #expect(project["path"]?.string?.hasPrefix(home + "/") == true, "\(name)")
+            }
+            #expect(try place.surroundings() == before)
+        }
+    }
+
+    @Test("the file API reads and writes nothing outside, however a path is written")
+    func files() async throws {
+        try await withPlayground { gateway, place in
+            let id = try await gateway.makeProject(place.folder).id
+            let before = try place.surroundings()
+            let base = "/v1/projects/\(id)"
+            let forms = place.out.paths.flatMap { path -> [String] in
+                // As it is where a request line can hold it, and with every byte escaped.
+                let plain = path.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "?") }
+                return (plain ? [path] : []) + (path.utf8.count < 2000 ? [path.escaped] : [])
+            }
+            #expect(forms.count > 200)
+            let inside = try await gateway.exchange(GatewayClient.raw("GET", "\(base)/files/\("in/a".escaped)"))
+            #expect(inside.answerStatus == 200 && inside.hasSuffix("inside"))
+            for form in forms {
+                for (method, target) in [
+                    ("GET", "\(base)/files/\(form)"), ("PUT", "\(base)/files/\(form)"),
+                    ("GET", "\(base)/files?depth=9&ignored=true&path=\(form)"), ("GET", "\(base)/files?glob=\(form)/*"),
+                    ("GET", "\(base)/search?pattern=secret&path=\(form)"),
+                    ("GET", "\(base)/search?pattern=secret&glob=\(form)"),
+                ] {
+                    let answer = try await gateway.exchange(
+                        GatewayClient.raw(method, target, body: method == "PUT" ? "overwritten" : ""))
+                    #expect((200..<500).contains(answer.answerStatus), "\(method) \(target): \(answer.prefix(300))")
+                    #expect(!answer.contains("root:"), "\(method) \(target)")
+                }
+            }
+            #expect(try place.surroundings() == before)
+        }
+    }
+
+    @Test("no tool of a model reads, writes or runs outside")
+    func tools() async throws {
+        try await withPlayground { gateway, place in
+            let id = try await gateway.makeProject(place.folder).id
+            let before = try place.surroundings()
+            let edits: JSON = [["old_text": .string(Playground.secret), "new_text": "hacked"]]
+            let patch = JSON.string("@@ -1 +1 @@\n-\(Playground.secret)\n+hacked\n")
+            let forms = place.out.paths.filter { !$0.isEmpty && $0.utf8.count < 3000 }
+            #expect(forms.count > 150)
+            let inside = try await gateway.use("fs.read", ["path": "in/a"], in: id).result
+            #expect(inside["content"]?.string?.contains("inside") == true)
+            for form in forms {
+                let path = JSON.string(form)
+                let calls: [(String, JSON)] = [
+                    ("fs.read", ["path": path]), ("ls", ["path": path, "depth": 2]),
+                    ("glob", ["pattern": "**/*", "path": path]), ("glob", ["pattern": path]),
+                    ("grep.search", ["pattern": "secret", "path": path]),
+                    ("grep.search", ["pattern": "secret", "glob": path]),
+                    ("bash.run", ["command": "grep -r secret .", "folder": path]),
+                    ("fs.write", ["path": path, "content": "hacked", "create_folders": true]),
+                    ("multi.write", ["files": [["path": path, "content": "hacked"]], "create_folders": true]),
+                    ("multi.edit", ["path": path, "edits": edits]), ("edit.file", ["path": path, "patch": patch]),
+                ]
+                for (tool, input) in calls {
+                    let (call, result) = try await gateway.use(tool, input, in: id)
+                    #expect(call["name"] == .string(tool) && call["input"] == input)
+                    // What is asked for may be said again, but nothing of what is there.
+                    let content = result["content"]?.string ?? ""
+                    #expect(!content.contains("root:"), "\(tool) \(form): \(content)")
+                }
+                #expect(try place.surroundings() == before, "\(form)")
+            }
+        }
+    }
+
+    @Test("a folder that is swapped for a link all the time lets nothing out or in")
+    func race() async throws {
+        try await withPlayground { gateway, place in
+            let id = try await gateway.makeProject(place.folder).id
+            try write("inside", to: "\(place.folder)/real/secret")
+            let before = try place.surroundings()
+            let script = "while :; do mv -T real door; mv -T door real; mv -T out door; mv -T door out; done"
+            let swapper = Command(
+                "/bin/sh", ["-c", script], environment: ["PATH": "/usr/bin:/bin"], workingDirectory: place.folder)
+            var seen: Set<Int> = []
+            try await Launcher().withChild(swapper) { _ in
+                for round in 0..<600 {
+                    let isWriting = round % 3 == 2
+                    let answer = try await gateway.exchange(
+                        GatewayClient.raw(
+                            isWriting ? "PUT" : "GET", "/v1/projects/\(id)/files/door/\(isWriting ? "new" : "secret")",
+                            body: isWriting ? "hacked" : ""))
+                    seen.insert(answer.answerStatus)
+                    #expect(!answer.contains("root:"))
+                }
+            }
+            #expect(try place.surroundings() == before)
+            // Both were met: the folder that may be used and the link that may not, or nothing at all.
+            #expect(seen.contains(200) && seen.count > 1 && seen.allSatisfy { $0 < 500 }, "\(seen)")
+        }
+    }
+}

@@ -1,0 +1,50 @@
+/// Paths that lead, or may seem to somebody to lead, out of a folder to a file named `secret`.
+///
+/// The folder has a folder `in`, and links: `out` to the folder with the secret, `in/out` to it by `..`, `chain` to it by
+/// two more links, `file` to the secret itself, `root` to `/`, `loop` to itself.
+struct WaysOut {
+    let paths: [String]
+
+    /// - Parameter outside: the folder with the secret, which is the parent of the folder to get out of.
+    init(outside: String) {
+        let climbs = [
+            "..", "./..", "in/../..", "in/./../..", ".//..", "in//..//..", "in/../in/../..", "../work/..", "...",
+            "....",
+            ". .", ".. ", " ..", "..\t", "..\n", "..\r\n", "..\u{0}", "\u{0}..", "..\\", "..\\..", "..;", "..%00",
+            "%2e%2e",
+            "%2e.", ".%2e", "%252e%252e", "%c0%ae%c0%ae", "%uff0e%uff0e", "\u{FF0E}\u{FF0E}", "\u{2024}\u{2024}",
+            "\u{2025}", "..\u{200B}", ".\u{200B}.", ".\u{AD}.", "\u{FEFF}..", "..\u{202E}", "%2e%2e%2f..", "..%2f",
+            "..%5c",
+            "..\u{2215}", "..\u{2044}", "..\u{FF0F}", "~", "~root", "~/..", "$HOME/..", "${PWD}/..", "$(pwd)/..",
+            "`pwd`/..",
+            "{..,in}", "[.][.]", "\u{3F}\u{3F}", "*", "**", "-", "--", "file://..", "file:..",
+        ]
+        let links = [
+            "out", "in/out", "in/../out", "chain", "out/.", "out//", "./out", "in/../in/out", "out/../outside",
+        ]
+        let whole = [
+            outside, "/\(outside)", "//\(outside)/", "/.\(outside)", "/proc/self/root\(outside)", "/proc/self/cwd/..",
+            "/proc/1/root\(outside)", "/dev/fd/../../..\(outside)", "root\(outside)", "root/proc/self/root\(outside)",
+            "file://\(outside)", "file://localhost\(outside)", "\\\\localhost\(outside)", "C:\(outside)",
+        ]
+        var paths: [String] = []
+        for way in climbs + links + whole { paths += ["\(way)/secret", "\(way)/./secret"] }
+        paths += ["file", "./file", "in/../file", "chain-file", "loop", "loop/secret", "/etc/passwd", "//etc//passwd"]
+        paths += ["in\u{0}/../../secret", "in/a\u{0}", "../secret\u{0}.txt", ".", "..", "/", "", " "]
+        paths += ["in/a/../../../secret", "../../outside/secret", "in/../../../outside/secret"]
+        for (part, count, end) in [
+            ("../", 60, "etc/passwd"), ("a/../", 700, "../secret"), ("in/../", 200, "../secret"),
+        ] {
+            paths.append(String(repeating: part, count: count) + end)
+        }
+        paths.append(String(repeating: "x", count: 5000))
+        self.paths = paths
+    }
+}
+
+extension String {
+    /// Every byte escaped, as no client does it by itself.
+    var escaped: String {
+        utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
+    }
+}
