@@ -1,3 +1,4 @@
+import HTTPTesting
 import JSON
 import ProcessKit
 import Testing

@@ -47,4 +47,9 @@ extension String {
     var escaped: String {
         utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
     }
+
+    /// Every byte escaped but for the slashes, which divide a path.
+    var escapedParts: String {
+        split(separator: "/", omittingEmptySubsequences: false).map { String($0).escaped }.joined(separator: "/")
+    }
 }

@@ -19,6 +19,18 @@ public final class OpenTurn: Sendable {
     /// Waits until `next` would give something at once; also returns when the waiting task is cancelled.
     public func ready() async { await turn.control.feed.ready() }
 
+    /// Hands everything from here on to `take`, in order, and returns after the last event, or when the reading task is
+    /// cancelled.
+    ///
+    /// `take` is called where an event comes into being, in any task and under a lock, so that a reader need not wake for
+    /// each: it must not wait. Where it gives false, `room` is called and the turn gets only a little ahead until that
+    /// returns. What either throws is thrown here.
+    public func forward(
+        to take: @escaping @Sendable ([GatewayEvent]) throws -> Bool, room: () async throws -> Void = {}
+    ) async throws {
+        try await turn.control.feed.forward(to: take, room: room)
+    }
+
     /// What came of it, when it has ended. A reader has to have read to the end, or the turn may wait for it.
     public func report() async throws -> TurnReport { try await turn.task.value.get() }
 

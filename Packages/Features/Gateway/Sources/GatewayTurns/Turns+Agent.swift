@@ -45,9 +45,9 @@ extension Turns {
             },
             names: names, notices: selection.problems(among: all), canAsk: input.canAsk)
         do {
-            let turn = try table.start(session: open.id) { [parts] control in
-                await AgentTurn(parts: parts, plan: plan, control: control).run()
-            }
+            let control = TurnControl()
+            let agent = AgentTurn(parts: parts, plan: plan, control: control)
+            let turn = try table.start(session: open.id, control) { await agent.run() }
             return OpenTurn(
                 turn, place: plan.place, keepsRunning: input.keepsRunning ?? parts.settings.keepsRunning)
         } catch {

@@ -61,11 +61,10 @@ extension Turns {
             request.messages.insert(Message(.system, prompt), at: 0)
         }
         request.messages = HistoryRepair.repaired(request.messages)
-        let turn = try table.start(session: nil) { [parts, request] control in
-            await Completion(
-                parts: parts, provider: provider, model: choice.description, request: request, control: control
-            ).run()
-        }
+        let control = TurnControl()
+        let completion = Completion(
+            parts: parts, provider: provider, model: choice.description, request: request, control: control)
+        let turn = try table.start(session: nil, control) { await completion.run() }
         let place = TurnPlace(provider: choice.description.provider, model: choice.description.id)
         return OpenTurn(turn, place: place, keepsRunning: false)
     }

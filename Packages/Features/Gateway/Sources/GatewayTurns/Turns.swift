@@ -32,8 +32,7 @@ public final class Turns: Sendable {
         now: @escaping @Sendable () -> Timestamp, tracer: Tracer? = nil
     ) {
         parts = TurnParts(
-            store: store, settings: settings, clock: clock, now: now,
-            tracer: tracer ?? Tracer(sinks: [], now: now), approvals: Approvals(clock: clock, now: now))
+            store: store, settings: settings, clock: clock, now: now, tracer: tracer ?? Tracer(sinks: [], now: now))
         catalogue = Catalogue(providers: providers, claude: claude, clock: clock, now: now) { listing in
             // A log that cannot be written is no reason to keep the other models from anybody.
             do {

@@ -28,7 +28,7 @@ func summary(
 
 func facts(_ steps: [String]) -> RunFacts {
     RunFacts(
-        id: RunID("20261120t101500-abcd"), name: "demo", file: "/work/demo.yaml", started: .start, steps: steps,
+        id: RunID("20261120t101500-abcd"), name: "demo", file: "/srv/demo.yaml", started: .start, steps: steps,
         isResumed: false)
 }
 

@@ -32,8 +32,8 @@ struct ScheduleTests {
     private func run(_ schedule: BundleSchedule) throws -> ScheduledRun {
         ScheduledRun(
             bundle: try Bundle(
-                BundleSource(Array("name: n\nsteps: [{action: a}]".utf8), file: "/work/it's 100%.yaml")),
-            schedule: schedule, program: "/usr/bin/martlet", folder: "/work", inputs: ["a=$HOME \"x\""])
+                BundleSource(Array("name: n\nsteps: [{action: a}]".utf8), file: "/srv/it's 100%.yaml")),
+            schedule: schedule, program: "/usr/bin/martlet", folder: "/srv", inputs: ["a=$HOME \"x\""])
     }
 
     @Test("is a unit and a line in which no character means more than itself")
@@ -41,12 +41,12 @@ struct ScheduleTests {
         let run = try run(.every(.seconds(300)))
         #expect(
             run.service.contains(
-                #"ExecStart="/usr/bin/martlet" "run" "start" "/work/it's 100%%.yaml" "--input" "a=$$HOME \"x\"" "--no-input""#
+                #"ExecStart="/usr/bin/martlet" "run" "start" "/srv/it's 100%%.yaml" "--input" "a=$$HOME \"x\"" "--no-input""#
             ))
         #expect(try run.timer().contains("OnUnitActiveSec=300000ms"))
         #expect(
             try run.line()
-                == #"*/5 * * * * cd '/work' && '/usr/bin/martlet' 'run' 'start' '/work/it'\''s 100\%.yaml' '--input' 'a=$HOME "x"' '--no-input' # martlet: n"#
+                == #"*/5 * * * * cd '/srv' && '/usr/bin/martlet' 'run' 'start' '/srv/it'\''s 100\%.yaml' '--input' 'a=$HOME "x"' '--no-input' # martlet: n"#
         )
     }
 

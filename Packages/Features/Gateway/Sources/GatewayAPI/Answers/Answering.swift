@@ -22,9 +22,18 @@ struct Answering<Form: AnswerForm>: Sendable {
     private func whole() async throws -> HTTPAnswer {
         let start = ContinuousClock.now
         let timeline = Timeline()
-        let report = try await services.turns.run(asked.input) { [isRich = asked.isRich] events in
-            if isRich { timeline.add(events) }
+        let turn = try await services.turns.open(asked.input)
+        do {
+            try await turn.forward(to: { [isRich = asked.isRich] events in
+                if isRich { timeline.add(events) }
+                return true
+            })
+            try Task.checkCancellation()
+        } catch {
+            await turn.leave()
+            throw error
         }
+        let report = try await turn.report()
         services.metrics.count(report, took: .now - start)
         let isWhole = !asked.isAgent && report.outcome.answer != nil
         if let failure = report.failure, !isWhole { throw RequestProblem(failure) }
@@ -51,47 +60,9 @@ struct Answering<Form: AnswerForm>: Sendable {
                 throw RequestProblem(failure)
             }
         }
-        let answer = HTTPAnswer.events { events in
-            do {
-                try await write(turn, opening, start, to: events)
-            } catch {
-                // The client is gone: whether the turn goes on is decided where it runs.
-                await turn.leave()
-                services.metrics.countVanished()
-                throw error
-            }
-        }
-        return placed(answer, turn.place)
-    }
-
-    private func write(
-        _ turn: OpenTurn, _ opening: Opening, _ start: ContinuousClock.Instant, to events: EventStreamWriter
-    ) async throws {
-        var form = form
-        var writer = EventWriter()
-        var batch: [GatewayEvent]? = opening.events
-        while let now = batch {
-            for event in now { try form.write(event, into: &writer) }
-            try await events.send(written: writer.take())
-            batch = await turn.next()
-        }
-        // The events also end when the client has gone.
-        try Task.checkCancellation()
-        var report: TurnReport?
-        do {
-            let ended = try await turn.report()
-            report = ended
-            if let failure = ended.failure {
-                try form.fail(ServerRefusal(failure), into: &writer)
-            } else {
-                try form.end(ended.answer(isAgent: asked.isAgent), into: &writer)
-            }
-        } catch let failure as any Failure {
-            // The head is out, so that the stream has to tell what a status would have told.
-            try form.fail(ServerRefusal(failure), into: &writer)
-        }
-        try await events.send(written: writer.take())
-        if let report { services.metrics.count(report, took: .now - start) }
+        let streamed = StreamedAnswer(turn, form, isAgent: asked.isAgent, since: start, services.metrics)
+        let first = opening.events
+        return placed(HTTPAnswer.events { client in try await streamed.write(first, to: client) }, turn.place)
     }
 
     private func placed(_ answer: HTTPAnswer, _ place: TurnPlace) -> HTTPAnswer {

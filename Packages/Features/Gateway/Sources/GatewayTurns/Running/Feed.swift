@@ -8,9 +8,12 @@ final class Feed: Sendable {
     /// So many events may wait before the turn does.
     static let room = 64
 
+    /// Takes events without waiting; false when it has no room for more. What it throws ends the reading.
+    typealias Taker = @Sendable ([GatewayEvent]) throws -> Bool
+
     fileprivate struct State {
         var pending: [GatewayEvent] = []
-        var reader: CheckedContinuation<Void, Never>?
+        var reader: Reader?
         var writers: [CheckedContinuation<Void, Never>] = []
         var isHurried = false
         var isAbandoned = false
@@ -21,7 +24,24 @@ final class Feed: Sendable {
         var isReady: Bool { !pending.isEmpty || isFinished || isAbandoned }
     }
 
+    fileprivate struct Reader {
+        let continuation: CheckedContinuation<Wake, Never>
+        /// Takes what comes while the reader waits, so that nobody has to wake it.
+        let taker: Taker?
+    }
+
+    /// Why a reader goes on.
+    fileprivate enum Wake {
+        case look
+        /// Its taker has no room for more.
+        case full
+        /// Its taker cannot go on.
+        case failed(any Error)
+    }
+
     private let state = Mutex(State())
+
+    // MARK: Writing
 
     /// Hands over events, and returns when the turn may go on.
     func send(_ events: [GatewayEvent]) async {
@@ -38,34 +58,65 @@ final class Feed: Sendable {
     /// Hands over events without waiting; true when the reader is behind.
     @discardableResult
     func post(_ events: [GatewayEvent]) -> Bool {
-        let (reader, isFull) = state.withLock { state in
-            guard !events.isEmpty, !state.isAbandoned else { return (CheckedContinuation<Void, Never>?.none, false) }
-            state.pending += events
-            return (state.reader.take(), state.isFull)
+        let (reader, wake, isFull) = state.withLock { state in
+            guard !events.isEmpty, !state.isAbandoned else { return (Reader?.none, Wake.look, false) }
+            guard let taker = state.reader?.taker else {
+                state.pending += events
+                return (state.reader.take(), .look, state.isFull)
+            }
+            // Under the lock, so that nothing overtakes. The taker does not wait, and knows nothing of this feed.
+            do {
+                if try taker(events) { return (nil, .look, false) }
+                return (state.reader.take(), .full, false)
+            } catch {
+                return (state.reader.take(), .failed(error), false)
+            }
         }
-        reader?.resume()
+        reader?.continuation.resume(returning: wake)
         return isFull
     }
 
+    // MARK: Reading
+
     /// Waits until there is something to read, or there will be no more; also returns when the task is cancelled.
-    func ready() async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let waits = state.withLock { state in
-                    if state.isReady || Task.isCancelled { return false }
-                    state.reader = continuation
-                    return true
-                }
-                if !waits { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.reader.take() }?.resume()
-        }
-    }
+    func ready() async { _ = await wait(nil) }
 
     /// All that waits to be read; for one task at a time. Nil after the last, and when that task is cancelled.
     func next() async -> [GatewayEvent]? {
         await ready()
+        return take()
+    }
+
+    /// Hands everything to `taker` where it comes into being, and returns after the last event, or when the reading task is
+    /// cancelled. Where the taker has no room, `room` waits for some, and the turn gets only a little ahead meanwhile.
+    func forward(to taker: @escaping Taker, room: () async throws -> Void) async throws {
+        while true {
+            switch await wait(taker) {
+            case .look:
+                guard let events = take() else { return }
+                if !(try taker(events)) { try await room() }
+            case .full: try await room()
+            case .failed(let error): throw error
+            }
+        }
+    }
+
+    private func wait(_ taker: Taker?) async -> Wake {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let waits = state.withLock { state in
+                    if state.isReady || Task.isCancelled { return false }
+                    state.reader = Reader(continuation: continuation, taker: taker)
+                    return true
+                }
+                if !waits { continuation.resume(returning: .look) }
+            }
+        } onCancel: {
+            state.withLock { $0.reader.take() }?.continuation.resume(returning: .look)
+        }
+    }
+
+    private func take() -> [GatewayEvent]? {
         if Task.isCancelled { return nil }
         let (events, writers) = state.withLock { state in
             defer { state.pending = [] }
@@ -74,6 +125,8 @@ final class Feed: Sendable {
         for writer in writers { writer.resume() }
         return events.isEmpty ? nil : events
     }
+
+    // MARK: The end
 
     /// From now on the turn waits for nobody.
     func hurry() { change { $0.isHurried = true } }
@@ -94,7 +147,7 @@ final class Feed: Sendable {
             body(&state)
             return (state.isReady ? state.reader.take() : nil, state.takeWriters())
         }
-        reader?.resume()
+        reader?.continuation.resume(returning: .look)
         for writer in writers { writer.resume() }
     }
 }

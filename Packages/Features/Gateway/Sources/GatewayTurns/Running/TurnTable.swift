@@ -12,15 +12,15 @@ final class TurnTable: Sendable {
 
     /// Starts the work as a task of this table. It is in the table before it begins and leaves it when it ends.
     func start(
-        session: String?, _ work: @escaping @Sendable (TurnControl) async -> Result<TurnReport, any Error>
+        session: String?, _ control: TurnControl,
+        _ work: @escaping @Sendable () async -> Result<TurnReport, any Error>
     ) throws(GatewayError) -> RunningTurn {
         let started = state.withLock { state -> RunningTurn? in
             guard !state.isClosed else { return nil }
             state.next += 1
             let id = state.next
-            let control = TurnControl()
             let task = Task {
-                let result = await work(control)
+                let result = await work()
                 self.state.withLock { $0.turns[id] = nil }
                 control.feed.finish()
                 return result

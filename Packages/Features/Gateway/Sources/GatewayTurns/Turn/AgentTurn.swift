@@ -5,10 +5,16 @@ import JSON
 import TurnLoop
 
 /// Runs one agent turn: asks the model, does what it calls for, tells and stores what happens.
-struct AgentTurn: Sendable {
+final class AgentTurn: Sendable {
     let parts: TurnParts
     let plan: AgentPlan
     let control: TurnControl
+
+    init(parts: TurnParts, plan: AgentPlan, control: TurnControl) {
+        self.parts = parts
+        self.plan = plan
+        self.control = control
+    }
 
     /// The session is free for its next turn when this returns.
     func run() async -> Result<TurnReport, any Error> {
@@ -45,13 +51,13 @@ struct AgentTurn: Sendable {
         var request = plan.chat
         request.model = plan.choice.description.id
         request.messages = HistoryRepair.repaired(plan.chat.messages + before + plan.messages)
-        var outcome = try await withAlarm(
-            after: parts.settings.turnTime, on: parts.clock, ring: { [control] in control.stop(.timeLimit) }
-        ) {
+        var outcome = try await parts.alarms.during {
             switch plan.choice.backend {
             case .provider(let provider): try await ask(provider, request, recorder)
             case .claude(let command): try await ask(command, request, recorder)
             }
+        } ring: { [control] in
+            control.stop(.timeLimit)
         }
         if case .stopped = outcome.end, control.reason == .timeLimit {
             outcome.end = .failed(AnyFailure(GatewayError.timeOver(parts.settings.turnTime)))

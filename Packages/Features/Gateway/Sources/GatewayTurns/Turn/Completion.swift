@@ -1,92 +1,170 @@
 import Capabilities
 import GatewayStore
 import JSON
+import Synchronization
 import TurnLoop
 
 /// Asks a model once, with what the client sent. Nothing is remembered but what it took.
-struct Completion: Sendable {
-    let parts: TurnParts
-    let provider: any ModelProvider
-    let model: ModelDescription
-    let request: ChatRequest
-    let control: TurnControl
+///
+/// An object that keeps what it hears, and functions of their own for what needs no waiting: there may be thousands at a
+/// time, and everything that lives across a wait is memory of each.
+final class Completion: Sendable {
+    private let parts: TurnParts
+    private let provider: any ModelProvider
+    private let model: ModelDescription
+    private let request: ChatRequest
+    private let control: TurnControl
+    private let state = Mutex(State())
+
+    private struct State {
+        /// Whether anything came, so that something was used.
+        var isAnything = false
+        var usage = Usage()
+        var answer: ChatAnswer?
+        var end = TurnOutcome.End.answered
+    }
+
+    init(
+        parts: TurnParts, provider: any ModelProvider, model: ModelDescription, request: ChatRequest,
+        control: TurnControl
+    ) {
+        self.parts = parts
+        self.provider = provider
+        self.model = model
+        self.request = request
+        self.control = control
+    }
 
     private var place: TurnPlace { TurnPlace(provider: model.provider, model: model.id) }
 
     func run() async -> Result<TurnReport, any Error> {
         do {
-            return try await parts.tracer.span(
-                "gateway.completion", feature: "gateway", attributes: ["model": .string(place.name)]
-            ) {
-                control.feed.post([.began(place)])
-                return .success(TurnReport(place, try await asked()))
+            try await parts.tracer.span("gateway.completion", feature: "gateway", attributes: attributes) {
+                try await work()
             }
+            return report()
         } catch {
             return .failure(error)
         }
     }
 
-    private func asked() async throws -> TurnOutcome {
-        var outcome = TurnOutcome()
-        outcome.rounds = 1
-        var heard = Heard()
+    @inline(never)
+    private var attributes: JSONObject { ["model": .string(place.name)] }
+
+    @inline(never)
+    private func work() async throws {
+        control.feed.post([.began(place)])
+        let alarm = parts.alarms.set { [control] in control.stop(.timeLimit) }
+        await ask()
+        parts.alarms.cancel(alarm)
+        if let entry { try await account(entry) }
+    }
+
+    @inline(never)
+    private func account(_ entry: UsageEntry) async throws {
         do {
-            let meter = TurnMeter(parts: parts, place: place)
-            let request = try await meter.admit(request, after: TurnSpending())
-            let feed = control.feed
-            var answer = try await withAlarm(
-                after: parts.settings.turnTime, on: parts.clock, ring: { [control] in control.stop(.timeLimit) }
-            ) {
-                try await provider.answer(request) { events in
-                    heard.receive(events)
-                    await feed.send(EventCoalescer.coalesce(events).map(GatewayEvent.chat))
-                    try Task.checkCancellation()
-                }
-            }
-            answer.usage.cost = answer.usage.cost ?? model.price?.cost(of: answer.usage)
-            outcome.answer = answer
-            outcome.usage = answer.usage
-            outcome.messages = [
-                TurnMessage(answer.message, start: answer.start, finish: answer.finish, usage: answer.usage)
-            ]
-        } catch {
-            outcome.end = end(by: error)
-            outcome.usage = heard.usage
-            outcome.usage.cost = outcome.usage.cost ?? model.price?.cost(of: outcome.usage)
-            // Nothing came, so that nothing is known to have been used.
-            guard heard.isAnything else { return outcome }
-        }
-        do {
-            try await parts.store.account(UsageEntry(provider: model.provider, model: model.id, usage: outcome.usage))
+            try await parts.store.account(entry)
         } catch {
             // The answer is there and was paid for: the client gets it, with why it could not be counted.
-            if outcome.answer != nil { outcome.end = .failed(AnyFailure(error)) } else { throw error }
-        }
-        return outcome
-    }
-
-    private func end(by error: any Error) -> TurnOutcome.End {
-        switch control.reason {
-        case .timeLimit: .failed(AnyFailure(GatewayError.timeOver(parts.settings.turnTime)))
-        case .asked, .vanished, .closing: .stopped
-        case nil: .failed(AnyFailure(error))
+            if !keepAnswer(in: error) { throw error }
         }
     }
 
-    /// What is known of an answer that may not become whole.
-    private struct Heard {
-        var isAnything = false
-        var usage = Usage()
+    @inline(never)
+    private func ask() async {
+        do {
+            keep(try await provider.answer(try await admitted()) { try await receive($0) })
+        } catch {
+            keep(error)
+        }
+    }
 
-        mutating func receive(_ events: [ChatEvent]) {
+    @inline(never)
+    private func admitted() async throws -> ChatRequest {
+        try await TurnMeter(parts: parts, place: place).admit(request, after: TurnSpending())
+    }
+
+    @inline(never)
+    private func receive(_ events: [ChatEvent]) async throws {
+        await control.feed.send(heard(events))
+        try Task.checkCancellation()
+    }
+}
+
+// MARK: What needs no waiting
+
+extension Completion {
+    @inline(never)
+    private func heard(_ events: [ChatEvent]) -> [GatewayEvent] {
+        state.withLock { state in
             for event in events {
                 switch event {
-                case .usage(let usage): self.usage = usage
+                case .usage(let usage): state.usage = usage
                 case .began, .notice: continue
                 default: break
                 }
-                isAnything = true
+                state.isAnything = true
             }
+        }
+        return EventCoalescer.coalesce(events).map(GatewayEvent.chat)
+    }
+
+    @inline(never)
+    private func keep(_ answer: consuming ChatAnswer) {
+        answer.usage.cost = answer.usage.cost ?? model.price?.cost(of: answer.usage)
+        state.withLock { state in
+            state.isAnything = true
+            state.usage = answer.usage
+            state.answer = answer
+        }
+    }
+
+    @inline(never)
+    private func keep(_ error: any Error) {
+        let end: TurnOutcome.End =
+            switch control.reason {
+            case .timeLimit: .failed(AnyFailure(GatewayError.timeOver(parts.settings.turnTime)))
+            case .asked, .vanished, .closing: .stopped
+            case nil: .failed(AnyFailure(error))
+            }
+        state.withLock { state in
+            state.end = end
+            state.usage.cost = state.usage.cost ?? model.price?.cost(of: state.usage)
+        }
+    }
+
+    /// False where there is no answer to keep.
+    @inline(never)
+    private func keepAnswer(in error: any Error) -> Bool {
+        state.withLock { state in
+            guard state.answer != nil else { return false }
+            state.end = .failed(AnyFailure(error))
+            return true
+        }
+    }
+
+    /// Nil where nothing came, so that nothing is known to have been used.
+    @inline(never)
+    private var entry: UsageEntry? {
+        state.withLock { state in
+            guard state.isAnything else { return nil }
+            return UsageEntry(provider: model.provider, model: model.id, usage: state.usage)
+        }
+    }
+
+    @inline(never)
+    private func report() -> Result<TurnReport, any Error> {
+        state.withLock { state in
+            var outcome = TurnOutcome(end: state.end)
+            outcome.rounds = 1
+            outcome.usage = state.usage
+            if let answer = state.answer {
+                outcome.answer = answer
+                outcome.messages = [
+                    TurnMessage(answer.message, start: answer.start, finish: answer.finish, usage: answer.usage)
+                ]
+            }
+            return .success(TurnReport(place, outcome))
         }
     }
 }

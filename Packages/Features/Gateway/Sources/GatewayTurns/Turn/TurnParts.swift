@@ -1,8 +1,8 @@
 import Capabilities
 import GatewayStore
 
-/// What all turns of a gateway share.
-struct TurnParts: Sendable {
+/// What all turns of a gateway share. An object, so that each of them holds a reference and not all of it.
+final class TurnParts: Sendable {
     let store: GatewayStore
     let settings: TurnSettings
     let clock: any Clock<Duration>
@@ -10,6 +10,21 @@ struct TurnParts: Sendable {
     let tracer: Tracer
     let approvals: Approvals
     let toolRuns = ToolRuns()
+    /// For turns that take too long.
+    let alarms: Alarms
+
+    init(
+        store: GatewayStore, settings: TurnSettings, clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
+        tracer: Tracer
+    ) {
+        self.store = store
+        self.settings = settings
+        self.clock = clock
+        self.now = now
+        self.tracer = tracer
+        approvals = Approvals(clock: clock, now: now)
+        alarms = Alarms(after: settings.turnTime, on: clock)
+    }
 
     /// Throws when tokens or money of a session, a project or the day are used up.
     func checkBudget(session: String?, project: String?) async throws {

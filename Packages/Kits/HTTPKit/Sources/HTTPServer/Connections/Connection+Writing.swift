@@ -61,6 +61,19 @@ extension Connection {
         }
     }
 
+    /// Writes a piece of a stream as far as the system takes it; false while some of it waits.
+    func offerPiece(_ bytes: [UInt8], of number: Int) throws -> Bool {
+        let step = try state.withLock { state in
+            try state.enqueuePiece(bytes, of: number)
+            return flush(&state)
+        }
+        switch step {
+        case .done: return true
+        case .wait: return false
+        case .failed: throw ClientGone.closed
+        }
+    }
+
     /// Sends what waits, as far as the system takes it.
     func flush(_ state: inout State) -> Flush {
         while state.sent < state.outgoing.count {

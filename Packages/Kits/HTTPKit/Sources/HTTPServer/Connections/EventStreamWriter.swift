@@ -25,4 +25,17 @@ public struct EventStreamWriter: Sendable {
     public func send(written bytes: [UInt8]) async throws {
         try await body.write(bytes)
     }
+
+    /// Sends what an `EventWriter` has written without waiting: for one who tells of things where they happen, and may not
+    /// be held up there. False while the client has not taken all of it; then `flushed` waits for that.
+    ///
+    /// Throws `ClientGone` once the client went away.
+    public func offer(written bytes: [UInt8]) throws -> Bool {
+        try body.connection.offerPiece(bytes, of: body.number)
+    }
+
+    /// Waits until the client has taken everything, and throws what `send` throws.
+    public func flushed() async throws {
+        try await body.begin()
+    }
 }
