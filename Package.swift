@@ -9,6 +9,9 @@ let features: [String] = [
     "Gateway",
 ]
 
+/// What a build may leave out besides: surfaces of the program, each with a product of its name and `Frontend`.
+let frontends: [String] = ["Runner"]
+
 /// The modules with tests of their own, for features that have more than one.
 let modules: [String: [String]] = [
     "Auth": ["AuthVault", "AuthTrust", "AuthSignIn", "Auth"], "Chat": ["ChatHistory", "ChatProviders", "Chat"],
@@ -68,7 +71,8 @@ let nestedTests: [Target] =
 let package = Package(
     name: "martlet",
     products: [.executable(name: "martlet", targets: ["martlet"])],
-    traits: Set([.default(enabledTraits: Set(features))] + features.map { .trait(name: $0) }),
+    traits: Set(
+        [.default(enabledTraits: Set(features + frontends))] + (features + frontends).map { .trait(name: $0) }),
     dependencies: base.map { .package(path: $0.path) } + features.map { .package(path: "Packages/Features/\($0)") },
     targets: [
         .executableTarget(
@@ -76,8 +80,8 @@ let package = Package(
             dependencies: [
                 .product(name: "Core", package: "Core"),
                 .product(name: "CommandLineFrontend", package: "CommandLine"),
-                .product(name: "RunnerFrontend", package: "Runner"),
-            ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) },
+            ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) }
+                + frontends.map { .product(name: "\($0)Frontend", package: $0, condition: .when(traits: [$0])) },
             path: "Apps/martlet"),
         .executableTarget(
             name: "bench",

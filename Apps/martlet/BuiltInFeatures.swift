@@ -9,6 +9,9 @@ import Registry
 #if Gateway
     import Gateway
 #endif
+#if Runner
+    import RunnerFrontend
+#endif
 
 /// The features of this program, each in or out of a build by its trait. `make feature NAME=Weather` adds one.
 enum BuiltInFeatures {
@@ -28,6 +31,11 @@ enum BuiltInFeatures {
             BuiltInFeature(trait: "Gateway", provides: "DataStore", "ModelProvider") {
                 #if Gateway
                     GatewayFeature.self
+                #endif
+            },
+            BuiltInFeature(trait: "Runner", provides: "DataStore") {
+                #if Runner
+                    RunnerFeature.self
                 #endif
             },
         ]

@@ -33,10 +33,10 @@ struct FeatureName: CustomStringConvertible {
     private static let letters: Set<UnicodeScalar> = Set(("a"..."z").scalars + ("A"..."Z").scalars)
     private static let digits: Set<UnicodeScalar> = Set(("0"..."9").scalars)
     private static let keywords = ["Any", "Protocol", "Self", "Type"]
-    /// The first words of the host's own actions and settings; a test compares them with those of a bare build.
+    /// The first words of the host's own and the runner's actions and settings; a test compares the host's with a bare build.
     private static let commands = [
-        "commands", "completion", "config", "data", "docs", "doctor", "features", "help", "host", "profile", "profiles",
-        "version",
+        "commands", "completion", "config", "data", "docs", "doctor", "features", "file", "help", "host", "profile",
+        "profiles", "run", "runner", "runs", "version",
     ]
     private static let systemModules = [
         "Builtin", "CxxStdlib", "Dispatch", "Distributed", "Foundation", "FoundationEssentials", "Glibc", "Observation",

@@ -21,7 +21,7 @@ struct InClone: SuiteTrait, TestScoping {
             }
             try clone.replace(
                 #"BuiltInFeature(trait: "Packer")"#,
-                with: #"BuiltInFeature(trait: "Packer", provides: "ModelProvider")"#,
+                with: #"BuiltInFeature(trait: "Packer", provides: "ToolSource")"#,
                 in: "Apps/martlet/BuiltInFeatures.swift")
             try await Clone.$current.withValue(clone) { try await function() }
         }

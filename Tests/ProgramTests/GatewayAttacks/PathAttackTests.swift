@@ -26,9 +26,14 @@ struct PathAttackTests {
             for (target, name) in [(place.outside, "out"), ("loop", "loop"), ("/", "root"), ("../../..", "up")] {
                 try #require(unsafe symlink(target, "\(home)/\(name)") == 0)
             }
+            // Neighbours whose names only begin like those that are allowed.
+            for neighbour in [place.folder + "-not", home + "-not"] { try Files.makeDirectories(neighbour) }
             let before = try place.surroundings()
             let near = ["-not", "x", "/../secret", "/../../outside", "/out", "/in/out", "/root/etc", "/file"]
-            let paths = place.out.paths + near.map { place.folder + $0 } + ["up/x", "up", "root/tmp/x", "out/new"]
+            let paths =
+                place.out.paths + place.out.systemPaths + near.map { place.folder + $0 } + [
+                    "up/x", "up", "root/tmp/x", "out/new", home + "-not",
+                ]
             #expect(paths.count > 150)
             var made = 0
             for path in paths {
@@ -85,6 +90,10 @@ struct PathAttackTests {
                     #expect(!answer.contains("root:"), "\(method) \(target)")
                 }
             }
+            for path in place.out.systemPaths.flatMap({ [$0, $0.escaped, $0.escapedParts] }) {
+                let answer = try await gateway.exchange(GatewayClient.raw("GET", "\(base)/files/\(path)"))
+                #expect((400..<500).contains(answer.answerStatus) && !answer.contains("root:"), "\(path)")
+            }
             #expect(try place.surroundings() == before)
         }
     }
@@ -100,6 +109,10 @@ struct PathAttackTests {
             #expect(forms.count > 150)
             let inside = try await gateway.use("fs.read", ["path": "in/a"], in: id).result
             #expect(inside["content"]?.string?.contains("inside") == true)
+            for path in place.out.systemPaths {
+                let read = try await gateway.use("fs.read", ["path": .string(path)], in: id).result
+                #expect(read["is_error"] == true && read["content"]?.string?.contains("root:") == false, "\(path)")
+            }
             for form in forms {
                 let path = JSON.string(form)
                 let calls: [(String, JSON)] = [
@@ -107,7 +120,7 @@ struct PathAttackTests {
                     ("glob", ["pattern": "**/*", "path": path]), ("glob", ["pattern": path]),
                     ("grep.search", ["pattern": "secret", "path": path]),
                     ("grep.search", ["pattern": "secret", "glob": path]),
-                    ("bash.run", ["command": "grep -r secret .", "folder": path]),
+                    ("bash.run", ["command": "cat secret", "folder": path]),
                     ("fs.write", ["path": path, "content": "hacked", "create_folders": true]),
                     ("multi.write", ["files": [["path": path, "content": "hacked"]], "create_folders": true]),
                     ("multi.edit", ["path": path, "edits": edits]), ("edit.file", ["path": path, "patch": patch]),

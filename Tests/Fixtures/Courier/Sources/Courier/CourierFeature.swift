@@ -2,10 +2,10 @@ import Capabilities
 public import Registry
 public import Settings
 
-/// Needs a model and does nothing with it.
+/// Needs tools and does nothing with them.
 public struct CourierFeature: Feature {
     public static let manifest = Manifest(
-        id: "courier", summary: "Needs a model", version: "1.0", needs: [.one((any ModelProvider).self)])
+        id: "courier", summary: "Needs tools", version: "1.0", needs: [.one((any ToolSource).self)])
 
     public init(_ settings: FeatureSettings) {}
 

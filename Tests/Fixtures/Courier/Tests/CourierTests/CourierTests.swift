@@ -4,5 +4,5 @@ import Testing
 
 @Test("names what it needs")
 func namesNeed() {
-    #expect(CourierFeature.manifest.needs.map(\.capability.description) == ["ModelProvider"])
+    #expect(CourierFeature.manifest.needs.map(\.capability.description) == ["ToolSource"])
 }

@@ -1,19 +1,20 @@
 import CLZMA
 import Capabilities
+import JSON
 public import Registry
 public import Settings
 
-/// Computes checksums with liblzma, and is a model that answers with them.
+/// Computes checksums with liblzma, and offers them as a tool.
 public struct PackerFeature: Feature {
     public static let manifest = Manifest(
-        id: "packer", summary: "Checksums by liblzma", version: "1.0", provides: [.single((any ModelProvider).self)])
+        id: "packer", summary: "Checksums by liblzma", version: "1.0", provides: [.single((any ToolSource).self)])
 
     public init(_ settings: FeatureSettings) {}
 
     public func register(in registry: inout RegistryBuilder) {
         registry.uses(
             Library("liblzma") { unsafe lzma_version_string().map { unsafe String(cString: $0) } ?? "unknown" })
-        registry.provide((any ModelProvider).self, ChecksumModel() as any ModelProvider)
+        registry.provide((any ToolSource).self, ChecksumTool() as any ToolSource)
         registry.add(
             Action("packer.crc", "Compute the CRC-32 of a text", .reads, .argument("text", "What to look at")) {
                 _, text in
@@ -23,20 +24,17 @@ public struct PackerFeature: Feature {
     }
 }
 
-/// Answers with the checksum of what it is asked.
-final class ChecksumModel: ModelProvider {
-    var id: String { "packer" }
-    var name: String { "Checksums" }
+/// The checksum of a text, for models.
+final class ChecksumTool: ToolSource {
+    var name: String { "packer" }
 
-    func isAvailable() async -> Bool { true }
-    func models() async -> [ModelDescription] { [ModelDescription(id: "crc", provider: id)] }
+    func tools() async -> [ToolDescription] {
+        let input: JSON = ["type": "object", "properties": ["text": ["type": "string"]], "required": ["text"]]
+        return [ToolDescription(name: "crc", summary: "Compute the CRC-32 of a text", input: input, effect: .reads)]
+    }
 
-    func answer(
-        _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
-    ) async throws -> ChatAnswer {
-        let text = String(checksum(request.messages.last?.text ?? ""), radix: 16)
-        try await receive([.text(text)])
-        return ChatAnswer(start: ChatStart(model: "crc"), message: Message(.assistant, text), finish: .stop)
+    func run(_ call: ToolCall) async -> ToolResult {
+        ToolResult(call: call.id, content: String(checksum(call.input["text"]?.string ?? ""), radix: 16))
     }
 }
 
