@@ -1,5 +1,8 @@
 """The gateway's busiest routes as one writes them with FastAPI, on uvicorn with uvloop and httptools in one process.
 
+Streams come in two ways: /v1/streams/framework with FastAPI's own server-sent events, which give signs of life when a
+stream is silent, and /v1/streams/bare, where strings are put together by hand and handed to StreamingResponse.
+
 Arguments: the database, the token, the frames of a stream, the seconds between two of them. Prints its port.
 """
 import asyncio
@@ -9,11 +12,13 @@ import sqlite3
 import sys
 import time
 import uuid
-from typing import Annotated
+from typing import Annotated, AsyncIterable
 
 import uvicorn
+import uvloop
 from fastapi import Depends, FastAPI, Header, HTTPException
 from fastapi.responses import StreamingResponse
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_json
 
@@ -57,7 +62,6 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="allow")
     model: str | None = None
     messages: list[Message]
-    stream: bool = False
 
 
 class Choice(BaseModel):
@@ -142,11 +146,9 @@ async def models() -> Models:
     return Models(data=[model], first_id=MODEL, last_id=MODEL)
 
 
-@application.post("/v1/chat/completions", dependencies=[Depends(known)], response_model=Completion)
-async def complete(request: Request):
+@application.post("/v1/chat/completions", dependencies=[Depends(known)])
+async def complete(request: Request) -> Completion:
     said = request.messages[-1].content
-    if request.stream:
-        return StreamingResponse(stream(said), media_type="text/event-stream", headers={"Cache-Control": "no-cache"})
     text = said.removeprefix("repeat: ")
     read, written = len(said) // 4, len(text) // 4
     account(read, written)
@@ -158,7 +160,59 @@ async def complete(request: Request):
         choices=[Choice(message=Message(role="assistant", content=text))], usage=usage)
 
 
-async def stream(said: str):
+class Delta(BaseModel):
+    role: str | None = None
+    content: str | None = None
+
+
+class ChunkChoice(BaseModel):
+    index: int = 0
+    delta: Delta
+    finish_reason: str | None = None
+
+
+class Chunk(BaseModel):
+    id: str
+    object: str = "chat.completion.chunk"
+    created: int
+    model: str
+    choices: list[ChunkChoice]
+
+
+# One timer for all streams, as little as a pause can cost.
+pulse = asyncio.Event()
+
+
+async def beat() -> None:
+    while True:
+        await asyncio.sleep(PAUSE)
+        pulse.set()
+        pulse.clear()
+
+
+@application.post("/v1/streams/framework", dependencies=[Depends(known)], response_class=EventSourceResponse)
+async def stream(request: Request) -> AsyncIterable[ServerSentEvent]:
+    name, created = f"chatcmpl-{uuid.uuid4().hex}", int(time.time())
+
+    def chunk(delta: Delta, finish: str | None = None) -> ServerSentEvent:
+        choice = ChunkChoice(delta=delta, finish_reason=finish)
+        return ServerSentEvent(data=Chunk(id=name, created=created, model=MODEL, choices=[choice]))
+
+    yield chunk(Delta(role="assistant", content=""))
+    for number in range(FRAMES):
+        await pulse.wait()
+        yield chunk(Delta(content=f"word{number} "))
+    account(len(request.messages[-1].content) // 4, 2 * FRAMES)
+    yield chunk(Delta(), "stop")
+    yield ServerSentEvent(raw_data="[DONE]")
+
+
+@application.post("/v1/streams/bare", dependencies=[Depends(known)])
+async def bare_stream(request: Request) -> StreamingResponse:
+    return StreamingResponse(chunks(request), media_type="text/event-stream", headers={"Cache-Control": "no-cache"})
+
+
+async def chunks(request: Request) -> AsyncIterable[bytes]:
     name, created = f"chatcmpl-{uuid.uuid4().hex}", int(time.time())
 
     def chunk(delta: dict, finish: str | None = None) -> bytes:
@@ -168,11 +222,17 @@ async def stream(said: str):
 
     yield chunk({"role": "assistant", "content": ""})
     for number in range(FRAMES):
-        await asyncio.sleep(PAUSE)
+        await pulse.wait()
         yield chunk({"content": f"word{number} "})
-    account(len(said) // 4, 2 * FRAMES)
+    account(len(request.messages[-1].content) // 4, 2 * FRAMES)
     yield chunk({}, "stop")
     yield b"data: [DONE]\n\n"
+
+
+async def serve() -> None:
+    pacing = asyncio.create_task(beat())
+    await uvicorn.Server(configuration).serve(sockets=[listener])
+    pacing.cancel()
 
 
 # Said in full, since uvloop sends without delay only on sockets that name TCP.
@@ -182,4 +242,4 @@ listener.listen(4096)
 print(listener.getsockname()[1], flush=True)
 configuration = uvicorn.Config(
     application, loop="uvloop", http="httptools", lifespan="off", log_level="critical", access_log=False)
-asyncio.new_event_loop().run_until_complete(uvicorn.Server(configuration).serve(sockets=[listener]))
+uvloop.run(serve())

@@ -1,14 +1,15 @@
-"""Reads many streamed completions at once: port, token, how many, frames of each; prints whole when nothing is missing."""
+"""Reads many streamed completions at once: port, path, token, how many, frames of each; prints whole when nothing is
+missing."""
 import selectors
 import socket
 import sys
 
-port, token, count, frames = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+port, path, token, count, frames = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 body = b'{"stream": true, "messages": [{"role": "user", "content": "Go on"}]}'
 request = (
-    b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"
+    b"POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"
     b"Content-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s"
-    % (token.encode(), len(body), body))
+    % (path.encode(), token.encode(), len(body), body))
 waiting = selectors.EpollSelector()
 for _ in range(count):
     stream = socket.create_connection(("127.0.0.1", port))

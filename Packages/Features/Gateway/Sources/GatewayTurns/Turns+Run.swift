@@ -54,6 +54,14 @@ extension Turns {
         let choice = try await catalogue.choice(named: input.chat.model, default: parts.settings.defaultModel)
         guard case .provider(let provider) = choice.backend else { throw GatewayError.needsProject(choice.name) }
         try await admit(session: nil, project: nil)
+        return try start(input, choice, provider)
+    }
+
+    // A function of its own, since what lives in an async one is memory of every task that waits in it.
+    @inline(never)
+    private func start(
+        _ input: TurnInput, _ choice: ModelChoice, _ provider: any ModelProvider
+    ) throws -> OpenTurn {
         var request = input.chat
         request.model = choice.description.id
         for own in ["project_id", "session_id", "mcp", "system_prompt"] { request.extras[own] = nil }
@@ -62,11 +70,10 @@ extension Turns {
         }
         request.messages = HistoryRepair.repaired(request.messages)
         let control = TurnControl()
-        let completion = Completion(
+        let completion = try Completion(
             parts: parts, provider: provider, model: choice.description, request: request, control: control)
         let turn = try table.start(session: nil, control) { await completion.run() }
-        let place = TurnPlace(provider: choice.description.provider, model: choice.description.id)
-        return OpenTurn(turn, place: place, keepsRunning: false)
+        return OpenTurn(turn, place: completion.place, keepsRunning: false)
     }
 }
 

@@ -7,11 +7,24 @@ import ModelKit
 import Synchronization
 import TurnLoop
 
-/// Runs what was asked and answers in the client's form.
-struct Answering<Form: AnswerForm>: Sendable {
-    let services: APIServices
-    let asked: Asked
-    let form: Form
+/// Something that was asked and can be answered.
+protocol Answerable: Sendable {
+    func answer() async throws -> HTTPAnswer
+}
+
+/// Runs what was asked and answers in the client's form. An object, since it lives across waits, of which there may be
+/// thousands at a time.
+final class Answering<Form: AnswerForm>: Answerable {
+    private let services: APIServices
+    private let asked: Asked
+    private let form: Form
+    private let start = ContinuousClock.now
+
+    init(services: APIServices, asked: Asked, form: Form) {
+        self.services = services
+        self.asked = asked
+        self.form = form
+    }
 
     func answer() async throws -> HTTPAnswer {
         asked.streams ? try await stream() : try await whole()
@@ -20,12 +33,11 @@ struct Answering<Form: AnswerForm>: Sendable {
     // MARK: - Whole answers
 
     private func whole() async throws -> HTTPAnswer {
-        let start = ContinuousClock.now
-        let timeline = Timeline()
+        let timeline = asked.isRich ? Timeline() : nil
         let turn = try await services.turns.open(asked.input)
         do {
-            try await turn.forward(to: { [isRich = asked.isRich] events in
-                if isRich { timeline.add(events) }
+            try await turn.forward(to: { events in
+                timeline?.add(events)
                 return true
             })
             try Task.checkCancellation()
@@ -33,7 +45,11 @@ struct Answering<Form: AnswerForm>: Sendable {
             await turn.leave()
             throw error
         }
-        let report = try await turn.report()
+        return try answer(try await turn.report(), timeline)
+    }
+
+    @inline(never)
+    private func answer(_ report: TurnReport, _ timeline: Timeline?) throws -> HTTPAnswer {
         services.metrics.count(report, took: .now - start)
         let isWhole = !asked.isAgent && report.outcome.answer != nil
         if let failure = report.failure, !isWhole { throw RequestProblem(failure) }
@@ -43,26 +59,32 @@ struct Answering<Form: AnswerForm>: Sendable {
             let code = WireCode.text(of: failure.code)
             reply["warning"] = ["code": .string(code), "message": .string(failure.message)]
         }
-        if asked.isRich { reply["timeline"] = .array(timeline.frames) }
+        if let timeline { reply["timeline"] = .array(timeline.frames) }
         return placed(HTTPAnswer.json(JSON.object(reply)), report.place)
     }
 
     // MARK: - Streams
 
     private func stream() async throws -> HTTPAnswer {
-        let start = ContinuousClock.now
         let turn = try await services.turns.open(asked.input)
         let opening = try await Opening(of: turn, within: services.patience)
-        if opening.isEnded, !opening.hasContent {
-            let report = try await turn.report()
-            if let failure = report.failure {
-                services.metrics.count(report, took: .now - start)
-                throw RequestProblem(failure)
-            }
-        }
-        let streamed = StreamedAnswer(turn, form, isAgent: asked.isAgent, since: start, services.metrics)
-        let first = opening.events
-        return placed(HTTPAnswer.events { client in try await streamed.write(first, to: client) }, turn.place)
+        if opening.isEnded, !opening.hasContent { try refuse(try await turn.report()) }
+        return begin(turn, opening)
+    }
+
+    /// Throws where there will be no answer: then the client gets a status of its own.
+    @inline(never)
+    private func refuse(_ report: TurnReport) throws {
+        guard let failure = report.failure else { return }
+        services.metrics.count(report, took: .now - start)
+        throw RequestProblem(failure)
+    }
+
+    @inline(never)
+    private func begin(_ turn: OpenTurn, _ opening: Opening) -> HTTPAnswer {
+        let answer = StreamedAnswer(
+            turn, form, after: opening.events, isAgent: asked.isAgent, since: start, services.metrics)
+        return placed(HTTPAnswer.events { try await answer.write(to: $0) }, turn.place)
     }
 
     private func placed(_ answer: HTTPAnswer, _ place: TurnPlace) -> HTTPAnswer {

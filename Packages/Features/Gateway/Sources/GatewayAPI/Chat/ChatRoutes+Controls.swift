@@ -17,7 +17,7 @@ extension ChatRoutes {
                 .body(MessagesBody.self, "What would be asked", unknown: .kept)
             ) { _, body in
                 let request = try understood { () throws(DialectError) in
-                    try AnthropicRequest(parsing: body.json.bytes)
+                    try AnthropicRequest(body.json)
                 }
                 return TokenCount(tokens: TokenEstimate().tokens(of: request.chat))
             },
@@ -44,7 +44,7 @@ extension ChatRoutes {
     }
 
     private func debug(_ body: CompletionBody, _ wish: DialectWish?) async throws -> DebugReply {
-        let request = try understood { () throws(DialectError) in try OpenAIRequest(parsing: body.json.bytes) }
+        let request = try understood { () throws(DialectError) in try OpenAIRequest(body.json) }
         let asked = try Asked(request.chat, wish: wish, hasFrames: true, services)
         do {
             let model = try await services.turns.model(named: asked.model)

@@ -26,19 +26,19 @@ struct ChatRoutes {
                 .post, "/v1/chat/completions", "createCompletion", "An answer, in OpenAI's dialect or in gateways'",
                 wish,
                 .body(CompletionBody.self, "What is asked", unknown: .kept)
-            ) { _, wish, body in try await complete(body, wish) }
+            ) { _, wish, body in try await complete(body, wish).answer() }
             .answering(.ok, CompletionReply.self, "The answer").details(Self.details)
             .example(request: Self.example([:])),
             Route(
                 .post, "/v1/responses", "createResponse", "An answer, in the dialect of OpenAI's responses", wish,
                 .body(ResponsesBody.self, "What is asked", unknown: .kept)
-            ) { _, wish, body in try await respond(body, wish) }
+            ) { _, wish, body in try await respond(body, wish).answer() }
             .answering(.ok, ResponsesReply.self, "The answer")
             .example(request: ["model": .string(Self.model), "input": "What can you do?"]),
             Route(
                 .post, "/v1/messages", "createMessage", "An answer, in Anthropic's dialect", wish,
                 .body(MessagesBody.self, "What is asked", unknown: .kept)
-            ) { _, wish, body in try await message(body, wish) }
+            ) { _, wish, body in try await message(body, wish).answer() }
             .answering(.ok, MessagesReply.self, "The answer").example(request: Self.example(["max_tokens": 1024])),
         ].map { route in
             route.answering(.ok, type: "text/event-stream", "The answer as it comes into being")
@@ -64,24 +64,28 @@ struct ChatRoutes {
         once, and its calls are the client's to answer.
         """
 
-    private func complete(_ body: CompletionBody, _ wish: DialectWish?) async throws -> HTTPAnswer {
-        let request = try understood { () throws(DialectError) in try OpenAIRequest(parsing: body.json.bytes) }
+    // Not inlined: what they work with would be memory of every task that waits for its answer.
+
+    @inline(never)
+    private func complete(_ body: CompletionBody, _ wish: DialectWish?) throws -> any Answerable {
+        let request = try understood { () throws(DialectError) in try OpenAIRequest(body.json) }
         let asked = try Asked(request.chat, wish: wish, hasFrames: true, services)
         let form = OpenAIForm(asked, includesUsage: request.wantsUsage, services)
-        return try await Answering(services: services, asked: asked, form: form).answer()
+        return Answering(services: services, asked: asked, form: form)
     }
 
-    private func respond(_ body: ResponsesBody, _ wish: DialectWish?) async throws -> HTTPAnswer {
-        let request = try understood { () throws(DialectError) in try ResponsesRequest(parsing: body.json.bytes) }
+    @inline(never)
+    private func respond(_ body: ResponsesBody, _ wish: DialectWish?) throws -> any Answerable {
+        let request = try understood { () throws(DialectError) in try ResponsesRequest(body.json) }
         let asked = try Asked(request.chat, wish: wish, hasFrames: false, services)
-        let form = ResponsesForm(asked, services)
-        return try await Answering(services: services, asked: asked, form: form).answer()
+        return Answering(services: services, asked: asked, form: ResponsesForm(asked, services))
     }
 
-    private func message(_ body: MessagesBody, _ wish: DialectWish?) async throws -> HTTPAnswer {
-        let request = try understood { () throws(DialectError) in try AnthropicRequest(parsing: body.json.bytes) }
+    @inline(never)
+    private func message(_ body: MessagesBody, _ wish: DialectWish?) throws -> any Answerable {
+        let request = try understood { () throws(DialectError) in try AnthropicRequest(body.json) }
         let asked = try Asked(request.chat, wish: wish, hasFrames: false, services)
-        return try await Answering(services: services, asked: asked, form: AnthropicForm(asked)).answer()
+        return Answering(services: services, asked: asked, form: AnthropicForm(asked))
     }
 
     func understood<T>(_ read: () throws(DialectError) -> T) throws(RequestProblem) -> T {

@@ -7,10 +7,15 @@ enum Backend: Sendable {
     case claude(ClaudeCommand)
 }
 
-/// A model that was found, and who has it.
-struct ModelChoice: Sendable {
+/// A model that was found, and who has it. An object, since every request holds one.
+final class ModelChoice: Sendable {
     let backend: Backend
     let description: ModelDescription
+
+    init(backend: Backend, description: ModelDescription) {
+        self.backend = backend
+        self.description = description
+    }
 
     var name: String { "\(description.provider)/\(description.id)" }
 }

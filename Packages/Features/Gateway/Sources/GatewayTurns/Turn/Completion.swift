@@ -17,7 +17,6 @@ final class Completion: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        /// Whether anything came, so that something was used.
         var isAnything = false
         var usage = Usage()
         var answer: ChatAnswer?
@@ -27,15 +26,16 @@ final class Completion: Sendable {
     init(
         parts: TurnParts, provider: any ModelProvider, model: ModelDescription, request: ChatRequest,
         control: TurnControl
-    ) {
+    ) throws {
         self.parts = parts
         self.provider = provider
         self.model = model
-        self.request = request
         self.control = control
+        let meter = TurnMeter(parts: parts, place: TurnPlace(provider: model.provider, model: model.id))
+        self.request = try meter.limited(request, after: TurnSpending())
     }
 
-    private var place: TurnPlace { TurnPlace(provider: model.provider, model: model.id) }
+    var place: TurnPlace { TurnPlace(provider: model.provider, model: model.id) }
 
     func run() async -> Result<TurnReport, any Error> {
         do {
@@ -57,11 +57,11 @@ final class Completion: Sendable {
         let alarm = parts.alarms.set { [control] in control.stop(.timeLimit) }
         await ask()
         parts.alarms.cancel(alarm)
-        if let entry { try await account(entry) }
+        if isAnything { try await account() }
     }
 
     @inline(never)
-    private func account(_ entry: UsageEntry) async throws {
+    private func account() async throws {
         do {
             try await parts.store.account(entry)
         } catch {
@@ -73,15 +73,10 @@ final class Completion: Sendable {
     @inline(never)
     private func ask() async {
         do {
-            keep(try await provider.answer(try await admitted()) { try await receive($0) })
+            keep(try await provider.answer(request) { try await receive($0) })
         } catch {
             keep(error)
         }
-    }
-
-    @inline(never)
-    private func admitted() async throws -> ChatRequest {
-        try await TurnMeter(parts: parts, place: place).admit(request, after: TurnSpending())
     }
 
     @inline(never)
@@ -143,13 +138,12 @@ extension Completion {
         }
     }
 
-    /// Nil where nothing came, so that nothing is known to have been used.
+    /// Whether anything came, so that something was used.
+    private var isAnything: Bool { state.withLock { $0.isAnything } }
+
     @inline(never)
-    private var entry: UsageEntry? {
-        state.withLock { state in
-            guard state.isAnything else { return nil }
-            return UsageEntry(provider: model.provider, model: model.id, usage: state.usage)
-        }
+    private var entry: UsageEntry {
+        UsageEntry(provider: model.provider, model: model.id, usage: state.withLock { $0.usage })
     }
 
     @inline(never)

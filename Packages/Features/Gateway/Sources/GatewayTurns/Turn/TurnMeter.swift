@@ -17,6 +17,14 @@ struct TurnMeter: Sendable {
 
     /// The request as it may be sent.
     func admit(_ request: ChatRequest, after spent: TurnSpending) async throws -> ChatRequest {
+        let request = try limited(request, after: spent)
+        // Before the first round the budget was looked at when the request was accepted.
+        if spent.answers > 0 { try await parts.checkBudget(session: place.session, project: place.project) }
+        return request
+    }
+
+    /// The request within the limits of a single turn.
+    func limited(_ request: ChatRequest, after spent: TurnSpending) throws -> ChatRequest {
         var request = request
         if let limit = parts.settings.outputTokens {
             let left = limit - spent.written
@@ -28,8 +36,6 @@ struct TurnMeter: Sendable {
         if let limit = parts.settings.cost, let cost = spent.cost, cost.nanodollars >= limit.nanodollars {
             throw GatewayError(.costLimit, Self.message("cost as much as a turn may cost"))
         }
-        // Before the first round the budget was looked at when the request was accepted.
-        if spent.answers > 0 { try await parts.checkBudget(session: place.session, project: place.project) }
         return request
     }
 

@@ -1,8 +1,8 @@
 public import Capabilities
 public import TurnLoop
 
-/// What came of a turn or a completion.
-public struct TurnReport: Sendable {
+/// What came of a turn or a completion. An object, since it is handed through several tasks.
+public final class TurnReport: Sendable {
     public let place: TurnPlace
     public let outcome: TurnOutcome
 

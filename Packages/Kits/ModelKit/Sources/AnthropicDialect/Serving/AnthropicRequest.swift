@@ -1,5 +1,5 @@
 public import Capabilities
-import JSON
+public import JSON
 public import ModelKit
 
 /// What a client of Anthropic's API asks of a server of ours.
@@ -10,7 +10,15 @@ public struct AnthropicRequest: Sendable, Hashable {
     public var chat: ChatRequest
 
     public init(parsing body: [UInt8]) throws(DialectError) {
-        let root = try RequestField.root(parsing: body)
+        try self.init(root: RequestField.root(parsing: body))
+    }
+
+    /// Reads a body that was parsed before.
+    public init(_ body: JSON) throws(DialectError) {
+        try self.init(root: RequestField.root(body))
+    }
+
+    private init(root: RequestField) throws(DialectError) {
         let messages = try root.required("messages")
         chat = ChatRequest(model: try root["model"]?.string() ?? "", messages: [])
         if let system = root["system"] {

@@ -79,9 +79,14 @@ package struct RequestField {
         } catch {
             throw problem("the body is not JSON: \(error)", nil, code: "invalid_json")
         }
-        guard value.object != nil else {
-            throw problem("the body has to be an object and is \(value.kindName)", nil, code: nil)
+        return try root(value)
+    }
+
+    /// The body itself, where somebody has parsed it before.
+    package static func root(_ body: JSON) throws(DialectError) -> RequestField {
+        guard body.object != nil else {
+            throw problem("the body has to be an object and is \(body.kindName)", nil, code: nil)
         }
-        return RequestField(value: value, path: "")
+        return RequestField(value: body, path: "")
     }
 }

@@ -1,5 +1,5 @@
 public import Capabilities
-import JSON
+public import JSON
 public import ModelKit
 
 /// What a client of OpenAI's API asks of a server of ours.
@@ -12,16 +12,15 @@ public struct OpenAIRequest: Sendable, Hashable {
     public var wantsUsage: Bool
 
     public init(parsing body: [UInt8]) throws(DialectError) {
-        let value: JSON
-        do {
-            value = try JSON(parsing: body, reading: .stream)
-        } catch {
-            throw RequestField.problem("the body is not JSON: \(error)", nil, code: "invalid_json")
-        }
-        let root = RequestField(value: value, path: "")
-        guard let members = value.object else {
-            throw RequestField.problem("the body has to be an object and is \(value.kindName)", nil, code: nil)
-        }
+        try self.init(root: RequestField.root(parsing: body))
+    }
+
+    /// Reads a body that was parsed before.
+    public init(_ body: JSON) throws(DialectError) {
+        try self.init(root: RequestField.root(body))
+    }
+
+    private init(root: RequestField) throws(DialectError) {
         // What a client has folded into one message for gateways that forget stands there as it is.
         var messages = try root.required("messages")
         if let whole = root["conversation"] { messages = whole }
@@ -34,7 +33,7 @@ public struct OpenAIRequest: Sendable, Hashable {
         chat.streams = try root["stream"]?.bool() ?? false
         wantsUsage = try root["stream_options"]?["include_usage"]?.bool() ?? false
         if let count = root["n"], try count.int() != 1 { throw count.problem("has to be 1: there is one answer") }
-        for (key, value) in members where !Self.known.contains(key) && !value.isNull {
+        for (key, value) in try root.members() where !Self.known.contains(key) && !value.isNull {
             chat.extras.append(key, value)
         }
         // An effort that we have no word for is kept as it was said.

@@ -1,5 +1,5 @@
 public import Capabilities
-import JSON
+public import JSON
 public import ModelKit
 
 /// What a client of OpenAI's Responses asks of a server of ours.
@@ -10,7 +10,15 @@ public struct ResponsesRequest: Sendable, Hashable {
     public var chat: ChatRequest
 
     public init(parsing body: [UInt8]) throws(DialectError) {
-        let root = try RequestField.root(parsing: body)
+        try self.init(root: RequestField.root(parsing: body))
+    }
+
+    /// Reads a body that was parsed before.
+    public init(_ body: JSON) throws(DialectError) {
+        try self.init(root: RequestField.root(body))
+    }
+
+    private init(root: RequestField) throws(DialectError) {
         if let earlier = root["previous_response_id"] {
             throw earlier.problem("cannot be used, as nothing is kept here: send the whole conversation")
         }
