@@ -53,7 +53,7 @@ extension Turns {
     private func open(completion input: TurnInput) async throws -> OpenTurn {
         let choice = try await catalogue.choice(named: input.chat.model, default: parts.settings.defaultModel)
         guard case .provider(let provider) = choice.backend else { throw GatewayError.needsProject(choice.name) }
-        try await admit(session: nil, project: nil)
+        if parts.hasDayBudget { try await admit(session: nil, project: nil) }
         return try start(input, choice, provider)
     }
 

@@ -1,9 +1,10 @@
 import Capabilities
 import GatewayModels
+import Synchronization
 import TurnLoop
 
 /// The models of all providers, asked for at most once a minute.
-actor Catalogue {
+final class Catalogue: Sendable {
     /// What one of them has, or why that is not known.
     struct Listing: Sendable {
         let id: String
@@ -19,9 +20,13 @@ actor Catalogue {
     /// Is told of a provider that is left out.
     private let report: @Sendable (Listing) async -> Void
 
-    private var known: (listings: [Listing], since: Timestamp)?
-    /// Whoever waits for the lists awaits it, and `close` does.
-    private var loading: Task<[Listing], Never>?
+    private struct State {
+        var known: (listings: [Listing], since: Timestamp)?
+        /// Whoever waits for the lists awaits it, and `close` does.
+        var loading: Task<[Listing], Never>?
+    }
+
+    private let state = Mutex(State())
 
     init(
         providers: @escaping @Sendable () async -> [any ModelProvider], claude: ClaudeCommand?,
@@ -37,17 +42,31 @@ actor Catalogue {
 
     /// In the order of the providers, the offline model last.
     func listings() async -> [Listing] {
-        if let known, (.zero..<Self.lifetime).contains(now() - known.since) { return known.listings }
-        if let loading { return await loading.value }
-        let loading = Task { await load() }
-        self.loading = loading
-        let listings = await loading.value
-        return listings
+        // Nearly every request finds them here, and waits for nobody.
+        if let fresh { return fresh }
+        return await loading().value
     }
 
     func close() async {
+        let loading = state.withLock { $0.loading }
         loading?.cancel()
         _ = await loading?.value
+    }
+
+    private var fresh: [Listing]? {
+        let now = now()
+        return state.withLock { state in
+            guard let known = state.known, (.zero..<Self.lifetime).contains(now - known.since) else { return nil }
+            return known.listings
+        }
+    }
+
+    private func loading() -> Task<[Listing], Never> {
+        state.withLock { state in
+            let loading = state.loading ?? Task { await load() }
+            state.loading = loading
+            return loading
+        }
     }
 
     private static let offline = "martlet"
@@ -63,8 +82,11 @@ actor Catalogue {
             let own = Listing(id: ClaudeCommand.provider, backend: .claude(claude), models: ClaudeCommand.models)
             listings.insert(own, at: listings.firstIndex { $0.id == Self.offline } ?? listings.endIndex)
         }
-        if !Task.isCancelled { known = (listings, now()) }
-        loading = nil
+        let found = Task.isCancelled ? nil : (listings, now())
+        state.withLock { state in
+            state.known = found ?? state.known
+            state.loading = nil
+        }
         for listing in listings where listing.problem != nil { await report(listing) }
         return listings
     }

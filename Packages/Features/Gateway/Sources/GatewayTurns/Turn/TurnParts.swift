@@ -14,7 +14,8 @@ final class TurnParts: Sendable {
     let alarms: Alarms
 
     init(
-        store: GatewayStore, settings: TurnSettings, clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
+        store: GatewayStore, settings: TurnSettings, clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Timestamp,
         tracer: Tracer
     ) {
         self.store = store
@@ -26,9 +27,11 @@ final class TurnParts: Sendable {
         alarms = Alarms(after: settings.turnTime, on: clock)
     }
 
+    var hasDayBudget: Bool { settings.dayBudget != BudgetLimit() }
+
     /// Throws when tokens or money of a session, a project or the day are used up.
     func checkBudget(session: String?, project: String?) async throws {
-        if session == nil, project == nil, settings.dayBudget == BudgetLimit() { return }
+        if session == nil, project == nil, !hasDayBudget { return }
         let state = try await store.checkBudget(session: session, project: project, day: settings.dayBudget)
         if let spent = state.spent { throw GatewayError(.budgetExceeded, spent.message) }
     }

@@ -63,7 +63,7 @@ extension MessageCoding {
                     reason: try json.read("reason")))
         case "result": return .result(try result(json))
         default:
-            throw ValueError("is no part that is known: \(PlainText.escape(type).quotedForMessage)", at: ["type"])
+            throw ValueError("has a type that is not known: \(PlainText.escape(type).quotedForMessage)", at: ["type"])
         }
     }
 
