@@ -3,7 +3,7 @@ public import Capabilities
 extension Turns {
     /// All models that can be asked now, in the order of their providers. Each is asked for by `PROVIDER/ID`.
     public func models() async -> [ModelDescription] {
-        await catalogue.listings().flatMap(\.models)
+        await catalogue.models()
     }
 
     /// The model of a name, as a request would find it; the default for an empty one.

@@ -55,6 +55,9 @@ public final class Turns: Sendable {
     /// How many turns and completions run.
     public var running: Int { table.count }
 
+    /// In how many sessions a turn runs here.
+    public var runningSessionCount: Int { table.sessionCount }
+
     /// The sessions in which a turn runs here.
     public var runningSessions: [String] { table.sessions }
 

@@ -75,4 +75,69 @@ struct FeedTests {
         #expect(await feed.next() == [text(1)])
         #expect(await feed.next() == nil)
     }
+
+    @Test("a taker gets everything in order, whether it has room or not, and the turn gets only a little ahead")
+    func forwarded() async throws {
+        var generator = SeededGenerator(seed: 42)
+        for round in 0..<20 {
+            let feed = Feed()
+            let taken = Mutex<[GatewayEvent]>([])
+            let scarcity = Int.random(in: 1...9, using: &generator)
+            let (slowWriter, posts) = (Bool.random(using: &generator), Bool.random(using: &generator))
+            let writer = Task {
+                for number in 0..<200 {
+                    if slowWriter { await Task.yield() }
+                    if posts, number % 7 == 0 { feed.post([text(number)]) } else { await feed.send([text(number)]) }
+                }
+                feed.finish()
+            }
+            let isResting = Mutex(false)
+            try await feed.forward { events in
+                #expect(!isResting.withLock { $0 }, "round \(round): nothing comes while there is no room")
+                return taken.withLock { taken in
+                    taken += events
+                    return taken.count % scarcity != 0
+                }
+            } room: {
+                isResting.withLock { $0 = true }
+                for _ in 0..<5 { await Task.yield() }
+                isResting.withLock { $0 = false }
+            }
+            #expect(taken.withLock { $0 } == (0..<200).map(text))
+            await writer.value
+        }
+    }
+
+    @Test("what a taker throws ends the reading, and the turn is free to go on")
+    func failedTaker() async throws {
+        struct Gone: Error {}
+        let feed = Feed()
+        let writer = Task {
+            for number in 0..<200 { await feed.send([text(number)]) }
+        }
+        await #expect(throws: Gone.self) { try await feed.forward { _ in throw Gone() } room: {} }
+        feed.abandon()
+        await writer.value
+    }
+
+    @Test("a cancelled reader stops taking, and what comes later waits for the next")
+    func cancelledTaker() async throws {
+        let feed = Feed()
+        let taken = Mutex<[GatewayEvent]>([])
+        let (first, isTaken) = (text(1), Promise<Void>())
+        let reader = Task {
+            try await feed.forward { events in
+                taken.withLock { $0 += events }
+                isTaken.settle(())
+                return true
+            } room: {}
+        }
+        await feed.send([first])
+        try await isTaken.value()
+        reader.cancel()
+        try await reader.value
+        await feed.send([text(2)])
+        #expect(taken.withLock { $0 } == [first])
+        #expect(await feed.next() == [text(2)])
+    }
 }

@@ -114,9 +114,11 @@ extension HTTPRequestHead {
     fileprivate var shownToken: Secret? {
         if let key = headers["X-API-Key"] { return Secret(key) }
         guard let line = headers["Authorization"] else { return nil }
-        let words = line.split(separator: " ", maxSplits: 1)
-        guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }
-        return Secret(String(words[1].drop { $0 == " " }))
+        let space = UInt8(ascii: " ")
+        guard let end = line.utf8.firstIndex(of: space), line[..<end].lowercased() == "bearer",
+            let start = line.utf8[end...].firstIndex(where: { $0 != space })
+        else { return nil }
+        return Secret(String(line[start...]))
     }
 }
 

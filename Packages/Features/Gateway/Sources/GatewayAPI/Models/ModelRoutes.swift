@@ -16,14 +16,20 @@ struct ModelRoutes {
             .path("id", "What it is asked for by")
         ) { _, id in try await model(id) }
         return [
-            Route(.get, "/v1/models", "listModels", "All models, of all providers that can be asked now") { _ in
-                WireModels(models: await services.turns.models().map { WireModel(model: $0, since: services.started) })
-            },
+            list,
             Route(.get, "/v1/models/capabilities", "listCapabilities", "What the models can do and cost") { _ in
                 WireList(rows: await services.turns.models().map(WireCapabilities.init))
             },
             one.refusing(.notFound), slashed.refusing(.notFound).hidden(),
         ].map { $0.tagged("models") }
+    }
+
+    /// Clients ask for it all the time.
+    private var list: Route {
+        let written = LastWritten<WireModels>()
+        return Route(.get, "/v1/models", "listModels", "All models, of all providers that can be asked now") { _ in
+            written.answer(WireModels(models: await services.turns.models(), since: services.started))
+        }.answering(.ok, WireModels.self, "Done")
     }
 
     private func model(_ id: String) async throws -> WireModel {

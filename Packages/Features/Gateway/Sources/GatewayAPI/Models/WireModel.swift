@@ -25,16 +25,19 @@ struct WireModel: Record {
 }
 
 /// A list of models as both APIs have it.
-struct WireModels: Record {
-    let models: [WireModel]
+struct WireModels: Record, Equatable {
+    let models: [ModelDescription]
+    let since: Timestamp
 
     static let fields: [Field<WireModels>] = [
         Field("object", "Always list") { _ in "list" },
-        Field("data", "All models, the best choice first") { $0.models },
+        Field("data", "All models, the best choice first") { $0.rows },
         Field("has_more", "Always false: the list is whole") { _ in false },
-        Field("first_id", "The first of them") { $0.models.first?.id },
-        Field("last_id", "The last of them") { $0.models.last?.id },
+        Field("first_id", "The first of them") { $0.rows.first?.id },
+        Field("last_id", "The last of them") { $0.rows.last?.id },
     ]
+
+    private var rows: [WireModel] { models.map { WireModel(model: $0, since: since) } }
 }
 
 /// What a model can do and costs. What is not known is left out.

@@ -20,10 +20,23 @@ final class Catalogue: Sendable {
     /// Is told of a provider that is left out.
     private let report: @Sendable (Listing) async -> Void
 
+    /// What was found, and when.
+    private struct Found {
+        let listings: [Listing]
+        let models: [ModelDescription]
+        let time: Timestamp
+
+        init(_ listings: [Listing], at time: Timestamp) {
+            self.listings = listings
+            models = listings.flatMap(\.models)
+            self.time = time
+        }
+    }
+
     private struct State {
-        var known: (listings: [Listing], since: Timestamp)?
+        var known: Found?
         /// Whoever waits for the lists awaits it, and `close` does.
-        var loading: Task<[Listing], Never>?
+        var loading: Task<Found, Never>?
     }
 
     private let state = Mutex(State())
@@ -41,11 +54,10 @@ final class Catalogue: Sendable {
     }
 
     /// In the order of the providers, the offline model last.
-    func listings() async -> [Listing] {
-        // Nearly every request finds them here, and waits for nobody.
-        if let fresh { return fresh }
-        return await loading().value
-    }
+    func listings() async -> [Listing] { await found().listings }
+
+    /// The models of all of them; the same array for as long as they are not asked anew.
+    func models() async -> [ModelDescription] { await found().models }
 
     func close() async {
         let loading = state.withLock { $0.loading }
@@ -53,15 +65,20 @@ final class Catalogue: Sendable {
         _ = await loading?.value
     }
 
-    private var fresh: [Listing]? {
+    private func found() async -> Found {
+        // Nearly every request finds it here, and waits for nobody.
+        if let fresh { return fresh }
+        return await loading().value
+    }
+
+    private var fresh: Found? {
         let now = now()
         return state.withLock { state in
-            guard let known = state.known, (.zero..<Self.lifetime).contains(now - known.since) else { return nil }
-            return known.listings
+            state.known.flatMap { (.zero..<Self.lifetime).contains(now - $0.time) ? $0 : nil }
         }
     }
 
-    private func loading() -> Task<[Listing], Never> {
+    private func loading() -> Task<Found, Never> {
         state.withLock { state in
             let loading = state.loading ?? Task { await load() }
             state.loading = loading
@@ -74,7 +91,7 @@ final class Catalogue: Sendable {
     /// A provider that does not answer must not hold up the others.
     private static let patience = Duration.seconds(10)
 
-    private func load() async -> [Listing] {
+    private func load() async -> Found {
         var all = await providers()
         if !all.contains(where: { $0.id == Self.offline }) { all.append(OfflineModel()) }
         var listings = await Self.listings(of: all, clock)
@@ -82,13 +99,14 @@ final class Catalogue: Sendable {
             let own = Listing(id: ClaudeCommand.provider, backend: .claude(claude), models: ClaudeCommand.models)
             listings.insert(own, at: listings.firstIndex { $0.id == Self.offline } ?? listings.endIndex)
         }
-        let found = Task.isCancelled ? nil : (listings, now())
+        let found = Found(listings, at: now())
+        let isWhole = !Task.isCancelled
         state.withLock { state in
-            state.known = found ?? state.known
+            if isWhole { state.known = found }
             state.loading = nil
         }
         for listing in listings where listing.problem != nil { await report(listing) }
-        return listings
+        return found
     }
 
     /// Asks all at once.

@@ -37,6 +37,7 @@ final class TurnTable: Sendable {
     }
 
     var count: Int { state.withLock { $0.turns.count } }
+    var sessionCount: Int { state.withLock { $0.turns.values.count { $0.session != nil } } }
     var sessions: [String] { state.withLock { $0.turns.values.compactMap(\.session).sorted() } }
 
     func turn(of session: String) -> RunningTurn? {

@@ -32,6 +32,6 @@ enum HostName {
     /// The host without its port and brackets, in lower case.
     static func withoutPort(_ text: String) -> String {
         if text.hasPrefix("[") { return text.dropFirst().prefix { $0 != "]" }.lowercased() }
-        return text.prefix { $0 != ":" }.lowercased()
+        return text[..<(text.utf8.firstIndex(of: Byte.colon) ?? text.endIndex)].lowercased()
     }
 }

@@ -115,4 +115,65 @@ import Testing
             }
         }
     }
+
+    @Test("events that are offered do not wait for a client that is slow, and none is lost")
+    func offered() async throws {
+        let signals = Signals()
+        let count = 2000
+        let routes = [
+            Route(.get, "/offered", "offered", "Many events at once") { _ in
+                HTTPAnswer.events { events in
+                    var isFull = false
+                    for number in 0..<count {
+                        var writer = EventWriter()
+                        try writer.event("\(number) " + String(repeating: "x", count: 10_000))
+                        // All of them fit nowhere but here, since nobody reads yet.
+                        if !(try events.offer(written: writer.take())) { isFull = true }
+                    }
+                    signals.send(isFull ? "full" : "taken")
+                    try await events.flushed()
+                    signals.send("flushed")
+                }
+            }
+        ]
+        try await withServer(routes) { server in
+            let client = try server.client()
+            try await client.send("GET /offered HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            await signals.wait(for: "full")
+            let text = try await client.receive(until: "\r\n0\r\n\r\n")
+            await signals.wait(for: "flushed")
+            let numbers = text.split(separator: "\n").filter { $0.hasPrefix("data: ") }.map {
+                $0.split(separator: " ")[1]
+            }
+            #expect(numbers == (0..<count).map { Substring("\($0)") })
+            client.close()
+        }
+    }
+
+    @Test("offering to a client that has gone says so")
+    func offeredInVain() async throws {
+        let signals = Signals()
+        let routes = [
+            Route(.get, "/gone", "gone", "Events for nobody") { _ in
+                HTTPAnswer.events { events in
+                    do {
+                        while true {
+                            _ = try events.offer(written: Array("data: still there\n\n".utf8))
+                            await Task.yield()
+                        }
+                    } catch {
+                        signals.send(error is ClientGone ? "gone" : "\(error)")
+                        throw error
+                    }
+                }
+            }
+        ]
+        try await withServer(routes) { server in
+            let client = try server.client()
+            try await client.send("GET /gone HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            _ = try await client.receive(until: "still there")
+            client.reset()
+            await signals.wait(for: "gone")
+        }
+    }
 }

@@ -59,6 +59,10 @@ struct RequestReadingTests {
         #expect(refusal.code == code)
         #expect(refusal.type == "invalid_request_error")
         #expect(refusal.message.contains(field ?? "body"))
+        // A body that was parsed before is judged the same.
+        guard let parsed = try? JSON(parsing: Array(body.utf8)) else { return }
+        let again = #expect(throws: DialectError.self) { try OpenAIRequest(parsed) }
+        #expect(again?.refusal == refusal)
     }
 
     @Test("null is as good as missing, and what is unknown is kept")
@@ -70,6 +74,7 @@ struct RequestReadingTests {
             "mcp":{"enabled_servers":[]},"system_prompt":"s","gone":null}
             """
         let request = try OpenAIRequest(parsing: Array(body.utf8)).chat
+        #expect(try OpenAIRequest(JSON(parsing: Array(body.utf8))).chat == request)
         #expect(request.model.isEmpty && !request.streams && request.options.maxTokens == 12)
         let calls = [ToolCall(id: "a", name: "x", input: ["b": 1]), ToolCall(id: "b", name: "y", input: [:])]
         #expect(request.messages[1] == Message(.assistant, calls.map(Message.Part.call)))

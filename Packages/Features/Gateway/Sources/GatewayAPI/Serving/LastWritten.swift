@@ -1,0 +1,18 @@
+import Capabilities
+import HTTPServer
+import Synchronization
+
+/// Writes an answer that is asked for again and again, and keeps its bytes for as long as it says the same.
+final class LastWritten<Value: OutputValue & Equatable>: Sendable {
+    private let last = Mutex<(value: Value, bytes: [UInt8])?>(nil)
+
+    func answer(_ value: Value) -> HTTPAnswer {
+        let bytes = last.withLock { last in
+            if let last, last.value == value { return last.bytes }
+            let bytes = value.json.bytes
+            last = (value, bytes)
+            return bytes
+        }
+        return .bytes(bytes, type: "application/json")
+    }
+}
