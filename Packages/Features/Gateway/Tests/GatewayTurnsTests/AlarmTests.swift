@@ -55,7 +55,11 @@ struct AlarmTests {
     @Test("let work that is in time alone")
     func inTime() async throws {
         let alarms = Alarms(after: .seconds(10), on: TestClock())
-        let result = await alarms.during { "done" } ring: { Issue.record("nobody was late") }
+        let result = await alarms.during {
+            "done"
+        } ring: {
+            Issue.record("nobody was late")
+        }
         #expect(result == "done")
     }
 }

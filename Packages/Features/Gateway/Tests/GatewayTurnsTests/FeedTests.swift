@@ -115,7 +115,12 @@ struct FeedTests {
         let writer = Task {
             for number in 0..<200 { await feed.send([text(number)]) }
         }
-        await #expect(throws: Gone.self) { try await feed.forward { _ in throw Gone() } room: {} }
+        await #expect(throws: Gone.self) {
+            try await feed.forward { _ in
+                throw Gone()
+            } room: {
+            }
+        }
         feed.abandon()
         await writer.value
     }
@@ -130,7 +135,8 @@ struct FeedTests {
                 taken.withLock { $0 += events }
                 isTaken.settle(())
                 return true
-            } room: {}
+            } room: {
+            }
         }
         await feed.send([first])
         try await isTaken.value()
