@@ -41,7 +41,7 @@ struct RunnerCrashTests {
                     var hasBegun = false
                     try await Launcher().withChild(command) { child in
                         while let event = try await child.nextEvent() {
-                            hasBegun = true
+                            if event["type"] == "run_started" { hasBegun = true }
                             let step = event["step"]?.string ?? ""
                             switch event["type"]?.string {
                             case "step_started":
