@@ -15,12 +15,15 @@ struct OpenDescriptors {
         targets = Set((0..<Int32(4096)).compactMap(Self.target))
     }
 
-    /// Whether any are open that were not; what another thread opens for a moment is gone at the second look.
+    /// Whether any are open that were not, and stay so: what another thread opens for a moment, or closes a little later on
+    /// a busy machine, is gone at one of the next looks.
     func haveGrown() async throws -> Bool {
-        let first = OpenDescriptors().targets.subtracting(targets)
-        if first.isEmpty { return false }
-        try await Self.pause()
-        return !OpenDescriptors().targets.isDisjoint(with: first)
+        var left = OpenDescriptors().targets.subtracting(targets)
+        for _ in 0..<400 where !left.isEmpty {
+            try await Self.pause()
+            left.formIntersection(OpenDescriptors().targets)
+        }
+        return !left.isEmpty
     }
 
     private static func pause() async throws {
