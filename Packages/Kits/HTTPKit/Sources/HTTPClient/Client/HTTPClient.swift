@@ -22,6 +22,15 @@ public final class HTTPClient: Sendable {
         var retired: [Engine] = []
         /// The trust's generation under which the current one was made; nil before it is used.
         var generation: Int?
+
+        /// Puts a new one in the place of the current one, which is given back to be retired.
+        mutating func renew(_ configuration: Configuration) -> Engine? {
+            guard let old = current else { return nil }
+            current = HTTPClient.makeEngine(configuration)
+            retired.removeAll(where: \.hasEnded)
+            retired.append(old)
+            return old
+        }
     }
 
     /// A client without connection and thread; the first request makes both.
@@ -37,13 +46,7 @@ public final class HTTPClient: Sendable {
     /// Makes every later request ask for trust anew: no connection from before is used again. To be called when a pin
     /// or anything else that the judge looks at has changed. What runs goes on.
     public func trustChanged() {
-        let old = pools.withLock { [configuration] pools -> Engine? in
-            guard let old = pools.current else { return nil }
-            pools.current = Self.makeEngine(configuration)
-            pools.retired.removeAll(where: \.hasEnded)
-            pools.retired.append(old)
-            return old
-        }
+        let old = pools.withLock { [configuration] in $0.renew(configuration) }
         old?.retire()
     }
 
@@ -59,11 +62,13 @@ public final class HTTPClient: Sendable {
     /// Retires the pool when its connections were made under a trust that has changed since.
     private func checkGeneration() {
         guard let generation = configuration.trust.generation?() else { return }
-        let isOld = pools.withLock { pools in
-            defer { pools.generation = generation }
-            return pools.generation.map { $0 != generation } ?? false
+        // In one step: another request that saw the new generation and not the new pool would go over an old connection.
+        let old = pools.withLock { [configuration] pools -> Engine? in
+            let isOld = pools.generation.map { $0 != generation } ?? false
+            pools.generation = generation
+            return isOld ? pools.renew(configuration) : nil
         }
-        if isOld { trustChanged() }
+        old?.retire()
     }
 
     /// Hands one try to the pool.
