@@ -19,7 +19,8 @@ struct RememberedRules: Sendable {
         return parts.count > 1 ? parts.joined(separator: "/") : current
     }
 
-    /// What holds in a conversation besides the settings. What cannot be read any more holds no more.
+    /// What holds in a conversation besides the settings. What cannot be read any more holds no more, which is told: it may
+    /// have been a denial.
     func rules(of conversation: Conversation?) async -> [ApprovalRule] {
         let own = conversation?.setup.rules ?? []
         let others: [JSON]
@@ -27,15 +28,21 @@ struct RememberedRules: Sendable {
             context.notice("what is allowed in this project could not be read: \(AnyFailure(error).message)")
             others = []
         }
-        return Self.read(own, .conversation) + Self.read(others, .project)
+        return read(own, .conversation) + read(others, .project)
     }
 
     /// - Parameter scope: that of the place where the rules were kept, whatever they say themselves.
-    static func read(_ rules: [JSON], _ scope: ApprovalScope) -> [ApprovalRule] {
-        rules.compactMap { json in
-            guard var rule = try? ApprovalRule(json: json) else { return nil }
-            rule.scope = scope
-            return rule
+    private func read(_ rules: [JSON], _ scope: ApprovalScope) -> [ApprovalRule] {
+        rules.compactMap { json -> ApprovalRule? in
+            do throws(ValueError) {
+                var rule = try ApprovalRule(json: json)
+                rule.scope = scope
+                return rule
+            } catch {
+                context.notice(
+                    "a rule that was remembered for this \(scope.rawValue) does not hold: it \(error.message)")
+                return nil
+            }
         }
     }
 
