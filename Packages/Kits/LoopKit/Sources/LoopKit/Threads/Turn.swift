@@ -1,40 +1,50 @@
 import Synchronization
 
-/// Lets one task at a time through, in the order of their coming, across suspensions.
+/// Lets one task at a time through, or a few, in the order of their coming, across suspensions.
 public final class Turn: Sendable {
     private struct State {
-        var isTaken = false
+        var free: Int
         var lastToken: UInt64 = 0
         var waiting: [(token: UInt64, continuation: CheckedContinuation<Bool, Never>)] = []
+        /// How many at the front have had their turn. They are let go of now and then: each by itself would move all
+        /// that wait behind it.
+        var served = 0
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    /// A turn that nobody has taken.
-    public init() {}
+    /// A turn that nobody has taken; so many tasks can have it at once.
+    public init(width: Int = 1) {
+        state = Mutex(State(free: max(1, width)))
+    }
 
-    /// Waits until all who came before have passed; a cancelled wait throws and has nothing to pass.
+    /// Waits until there is room and all who came before have passed; a cancelled wait throws and has nothing to pass.
     public nonisolated(nonsending) func take() async throws(CancellationError) {
-        let token = state.withLock { state in
+        let token = state.withLock { state -> UInt64? in
+            if state.free > 0, !Task.isCancelled {
+                state.free -= 1
+                return nil
+            }
             state.lastToken += 1
             return state.lastToken
         }
+        guard let token else { return }
         let isMine = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let answer = state.withLock { state -> Bool? in
                     if Task.isCancelled { return false }
-                    if state.isTaken {
+                    if state.free == 0 {
                         state.waiting.append((token, continuation))
                         return nil
                     }
-                    state.isTaken = true
+                    state.free -= 1
                     return true
                 }
                 if let answer { continuation.resume(returning: answer) }
             }
         } onCancel: {
             let waiter = state.withLock { state in
-                state.waiting.firstIndex { $0.token == token }.map { state.waiting.remove(at: $0) }
+                state.waiting[state.served...].firstIndex { $0.token == token }.map { state.waiting.remove(at: $0) }
             }
             waiter?.continuation.resume(returning: false)
         }
@@ -44,11 +54,18 @@ public final class Turn: Sendable {
     /// Lets the next one through; whoever has taken the turn has to.
     public func pass() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-            guard !state.waiting.isEmpty else {
-                state.isTaken = false
+            guard state.served < state.waiting.count else {
+                state.free += 1
                 return nil
             }
-            return state.waiting.removeFirst().continuation
+            defer {
+                state.served += 1
+                if state.served * 2 > state.waiting.count {
+                    state.waiting.removeFirst(state.served)
+                    state.served = 0
+                }
+            }
+            return state.waiting[state.served].continuation
         }
         next?.resume(returning: true)
     }

@@ -1,15 +1,13 @@
 import Glibc
-import LoopKit
 import Synchronization
 
 /// Runs the jobs of tasks that prefer it on one thread of its own, where they may block.
 ///
-/// Jobs that come after the end, or when no thread could be started, run on the thread that brings them: late and slow
-/// is better than never.
-final class OwnThreadExecutor: TaskExecutor {
+/// The thread stays until `end`. Jobs that come after it run on the thread that brings them: late and slow is better than
+/// never.
+public final class OwnThreadExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
-        var hasThread = false
         var isEnded = false
     }
 
@@ -17,13 +15,13 @@ final class OwnThreadExecutor: TaskExecutor {
     /// Counts the jobs, and the end.
     private let bell = Bell()
 
-    init() throws(LoopError) {
-        state.withLock { $0.hasThread = true }
+    /// Starts the thread.
+    public init() throws(LoopError) {
         // Nobody joins it: it ends after `end`.
         _ = try OwnThread { [self] in run() }
     }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let isTaken = state.withLock { state in
             guard !state.isEnded else { return false }
@@ -34,7 +32,7 @@ final class OwnThreadExecutor: TaskExecutor {
     }
 
     /// Ends the thread when the jobs that are there are done.
-    func end() {
+    public func end() {
         state.withLock { $0.isEnded = true }
         bell.ring()
     }
