@@ -14,6 +14,8 @@ public final class Connection {
     let watch: Watch
     /// How many transactions and savepoints are open.
     var depth = 0
+    /// How large a log may be that is left beside the file at the end, instead of being moved into it.
+    private var largestLogLeft: Int?
     private var opened: Handle?
     private var cache = StatementCache()
 
@@ -34,7 +36,18 @@ public final class Connection {
     /// Closes it; a transaction that is open is rolled back. Once is enough, twice does no harm.
     public func close() {
         cache.removeAll()
+        if let opened, let largestLogLeft, !DatabaseFile(path: path).hasLog(longerThan: largestLogLeft) {
+            opened.movesLogAtEnd = false
+        }
         opened = nil
+    }
+
+    /// Leaves a small log where it is when the last connection closes.
+    ///
+    /// Moving it waits for the disk several times, which takes longer than all else that a short command does. The next
+    /// connection reads it again, so it has to be small.
+    func leaveLog(upTo bytes: Int) {
+        largestLogLeft = bytes
     }
 
     var handle: Handle {

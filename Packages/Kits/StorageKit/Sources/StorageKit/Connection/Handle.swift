@@ -10,6 +10,8 @@ final class Handle {
     let isReader: Bool
     let watch: Watch
     let raw: OpaquePointer
+    /// Whether the last connection to close moves the log into the file and removes it.
+    var movesLogAtEnd = true
 
     /// Opens an existing file; nothing of it has been read when this returns.
     init(_ path: String, _ access: Access, watch: Watch) throws {
@@ -30,7 +32,11 @@ final class Handle {
         try setOptions()
     }
 
-    deinit { unsafe sqlite3_close_v2(raw) }
+    deinit {
+        // Were it refused, the log would be moved, which is only slower.
+        if !movesLogAtEnd { unsafe storage_set_option(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
+        unsafe sqlite3_close_v2(raw)
+    }
 
     /// "When the defensive flag is enabled, language features that allow ordinary SQL to deliberately corrupt the
     /// database file are disabled." A file from elsewhere may hold triggers and views; those reach no virtual table and

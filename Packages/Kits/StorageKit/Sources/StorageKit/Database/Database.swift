@@ -82,7 +82,8 @@ public final class Database: Sendable {
         }
     }
 
-    /// Waits for the work that was accepted, moves the log into the file, and closes. Later calls are refused.
+    /// Waits for the work that was accepted and closes. Later calls are refused. The log is moved into the file, but for
+    /// a short one where the durability is normal.
     public func close() async {
         await readers.close()
         await writer.close()

@@ -50,7 +50,7 @@ struct DatabaseFile: Sendable {
 
     /// Whether the whole file should be looked through before it is used: it is small, or something was wrong with it.
     var isToBeChecked: Bool {
-        get throws { try Files.exists(suspicion) || size(path) <= 4 << 20 }
+        get throws { try Files.exists(suspicion) || size(path) <= 256 << 10 }
     }
 
     /// Whether the file was cut in a way that SQLite does not notice.
@@ -104,6 +104,11 @@ struct DatabaseFile: Sendable {
     /// What it takes on the disk, with the changes that wait in the log.
     var size: Int {
         get throws { try size(path) + size("\(path)-wal") }
+    }
+
+    /// Whether the log is longer than that, or cannot be looked at.
+    func hasLog(longerThan bytes: Int) -> Bool {
+        do { return try size("\(path)-wal") > bytes } catch { return true }
     }
 
     private func size(_ file: String) throws -> Int {
