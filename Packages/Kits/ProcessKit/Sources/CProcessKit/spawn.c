@@ -10,6 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+// The last of the actions: the others may still need the descriptor that has this number here.
+static int add_watched(posix_spawn_file_actions_t *actions, int watched) {
+    if (watched < 0) return posix_spawn_file_actions_addclosefrom_np(actions, 3);
+    int failure = posix_spawn_file_actions_adddup2(actions, watched, 3);
+    return failure ? failure : posix_spawn_file_actions_addclosefrom_np(actions, 4);
+}
+
 static int add_actions(posix_spawn_file_actions_t *actions, const struct processkit_spawn *request) {
     int failure = 0;
     for (int number = 0; number < 3 && !failure; number++) {
@@ -25,7 +32,7 @@ static int add_actions(posix_spawn_file_actions_t *actions, const struct process
     if (!failure && request->directory)
         failure = posix_spawn_file_actions_addchdir_np(actions, request->directory);
     if (!failure)
-        failure = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+        failure = add_watched(actions, request->watched);
     return failure;
 }
 

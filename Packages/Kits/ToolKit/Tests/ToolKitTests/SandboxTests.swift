@@ -85,6 +85,32 @@ struct SandboxTests {
         }
     }
 
+    @Test("a command is not ended with the thread that started it", .enabled(if: isThere))
+    func idle() async throws {
+        try await withPlayground { place in
+            // The runtime ends a thread that had nothing to do for five seconds.
+            let done = try await run(place, "sleep 7; echo still here")
+            #expect(done.content == "still here\n")
+        }
+    }
+
+    @Test("nothing outlives this process, even where that is killed", .enabled(if: isThere))
+    func killed() async throws {
+        try await withPlayground { place in
+            await #expect(processExitsWith: .signal(SIGKILL)) { [folder = place.folder as String] in
+                let options = ShellOptions(environment: ["PATH": "/usr/bin:/bin"], sandbox: .bubblewrap(network: false))
+                let tools = WorkspaceTools(try Workspace(folder), offering: .all, shell: options)
+                let command: JSON = "trap '' TERM; setsid sleep 876543 & sleep 0.05; echo ready; sleep 876543"
+                _ = try await tools.run(ToolCall(id: "1", name: "bash.run", input: ["command": command])) { _ in
+                    kill(getpid(), SIGKILL)
+                }
+            }
+            let deadline = ContinuousClock.now + .seconds(20)
+            while try Self.runs("sleep\u{0}876543\u{0}"), ContinuousClock.now < deadline { await Task.yield() }
+            #expect(try !Self.runs("sleep\u{0}876543\u{0}"))
+        }
+    }
+
     private static func runs(_ words: String) throws -> Bool {
         try Files.list("/proc").contains { entry in
             // What has ended meanwhile is not running.

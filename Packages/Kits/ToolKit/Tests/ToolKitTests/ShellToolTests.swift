@@ -234,6 +234,26 @@ struct ShellToolTests {
         }
     }
 
+    @Test("a command does not outlive this process, even where that is killed")
+    func killed() async throws {
+        try await withPlayground { place in
+            await #expect(processExitsWith: .signal(SIGKILL)) { [folder = place.folder as String] in
+                let shell = ShellOptions(environment: ["PATH": "/usr/bin:/bin"])
+                let tools = WorkspaceTools(try Workspace(folder), offering: .all, shell: shell)
+                let command: JSON = """
+                    trap '' TERM; (while :; do sleep 1000; done) & echo $$ $! > numbers
+                    echo ready; while :; do sleep 1000; done
+                    """
+                _ = try await tools.run(ToolCall(id: "1", name: "bash.run", input: ["command": command])) { _ in
+                    kill(getpid(), SIGKILL)
+                }
+            }
+            let processes = try place.content("numbers").split(whereSeparator: \.isWhitespace).compactMap { Int32($0) }
+            try #require(processes.count == 2)
+            for process in processes { #expect(await hasEnded(process)) }
+        }
+    }
+
     @Test("a task that is cancelled before runs nothing")
     func cancelled() async throws {
         try await withPlayground { place in

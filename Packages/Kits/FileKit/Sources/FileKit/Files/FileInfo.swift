@@ -28,7 +28,8 @@ public struct FileInfo: Sendable, Hashable {
 }
 
 extension FileInfo.Kind {
-    init(mode: mode_t) {
+    /// What the mode of an entry says, as `stat` gives it.
+    public init(mode: UInt32) {
         self =
             switch mode & S_IFMT {
             case S_IFREG: .regular

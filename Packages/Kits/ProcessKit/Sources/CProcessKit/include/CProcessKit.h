@@ -12,6 +12,7 @@ struct processkit_spawn {
     char *_Nullable const *_Nonnull environment;
     const char *_Nullable directory;
     int standard[3];
+    int watched;  // becomes descriptor 3 of the child; negative for none
     bool session; // whether the child's group is a session too, without a terminal
     int terminal; // made the child's before it runs; -1 for none
 };

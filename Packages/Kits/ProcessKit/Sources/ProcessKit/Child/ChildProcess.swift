@@ -12,6 +12,8 @@ public final class ChildProcess: Sendable {
     public let processID: Int32
     private let pidfd: LoopDescriptor
     private let inputPipe: InputPipe?
+    /// Open for as long as the group may live; nobody writes into it.
+    private let lifeline: LoopDescriptor?
     private let outputPipe: OutputPipe?
     private let errorPipe: OutputPipe?
     let tailPipe: TailPipe?
@@ -23,6 +25,7 @@ public final class ChildProcess: Sendable {
         processID = spawn.process
         self.pidfd = pidfd
         inputPipe = ends[0].map(InputPipe.init)
+        lifeline = ends[3]
         outputPipe = ends[1].map(OutputPipe.init)
         let errors = ends[2]
         if case .tail(let limit) = command.errors {
@@ -108,6 +111,7 @@ extension ChildProcess {
             isReaped = true
         }
         pidfd.close()
+        lifeline?.close()
         outputPipe?.close()
         errorPipe?.close()
         tailPipe?.close()

@@ -6,7 +6,8 @@ import LoopKit
 struct Spawn {
     let process: Int32
     let pidfd: Int32
-    /// This side's ends of standard input, output and error; nil where there is no pipe.
+    /// This side's ends of standard input, output and error, and of what the watcher waits for; nil where there is no
+    /// pipe.
     let ends: [Int32?]
 
     /// Starts the command; `terminal` is made the child's own before it runs.
@@ -14,15 +15,17 @@ struct Spawn {
         try command.check()
         let path = try command.locate()
         var pipes = try Pipes(command)
-        let arguments = StringVector([command.executable] + command.arguments)
+        let program = command.program(at: path)
+        let arguments = StringVector(program.words)
         let environment = StringVector(command.environment.variables.map { "\($0.key)=\($0.value)" })
         let standard = (pipes.theirs[0], pipes.theirs[1], pipes.theirs[2])
         var (process, pidfd): (Int32, Int32) = (-1, -1)
-        let result = unsafe path.withCString { path in
+        let result = unsafe program.path.withCString { path in
             unsafe withOptionalCString(command.workingDirectory) { directory in
                 var request = unsafe processkit_spawn(
                     path: path, arguments: arguments.pointer, environment: environment.pointer, directory: directory,
-                    standard: standard, session: command.hasOwnSession, terminal: terminal ?? -1)
+                    standard: standard, watched: pipes.theirs[3], session: command.hasOwnSession,
+                    terminal: terminal ?? -1)
                 return unsafe processkit_spawn(&request, &process, &pidfd)
             }
         }
@@ -84,6 +87,7 @@ private struct Pipes: ~Copyable {
         case .inherit: add(PROCESSKIT_INHERIT)
         case .pipe, .tail: try addPipe(childReads: false)
         }
+        if command.endsWithParent { try addPipe(childReads: true) } else { add(PROCESSKIT_NULL) }
     }
 
     deinit {

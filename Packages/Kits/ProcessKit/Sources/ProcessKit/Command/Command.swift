@@ -18,6 +18,8 @@ public struct Command: Sendable {
     /// Whether the child's group is a session of its own, which has no terminal: what would ask there for a password
     /// fails then, instead of being stopped as a background job.
     public var hasOwnSession = false
+    /// Whether the child's group is killed as soon as this process is gone, also when that was killed itself.
+    public var endsWithParent = false
 
     /// A command with no input, its results in a pipe and the end of its messages kept.
     public init(

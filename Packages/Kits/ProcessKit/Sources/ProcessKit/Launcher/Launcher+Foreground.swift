@@ -11,6 +11,8 @@ extension Launcher {
     public func runInForeground(_ command: Command) async throws -> ChildStatus {
         var command = command
         (command.input, command.output, command.errors) = (.inherit, .inherit, .inherit)
+        // It ends with its terminal.
+        command.endsWithParent = false
         try Task.checkCancellation()
         let terminal = Terminal()
         let spawn: Spawn

@@ -54,6 +54,8 @@ final class Shell: Sendable {
             words[0], Array(words.dropFirst()), environment: CommandEnvironment(options.variables),
             workingDirectory: "/proc/self/fd/\(folder.descriptor.rawValue)")
         command.errors = .null
+        // It must not outlive a server that was killed.
+        command.endsWithParent = true
         // Without a terminal there is none to ask for a password at, which would stop the command for good.
         command.hasOwnSession = true
         return command
@@ -66,8 +68,9 @@ extension Shell {
     ) async throws -> [String] {
         let root = String(decoding: Workspace.location(of: workspace.root).bytes, as: UTF8.self)
         let start = String(decoding: Workspace.location(of: folder).bytes, as: UTF8.self)
+        // Not with --die-with-parent, which means the thread that started it: that ends when it has been idle for long.
         let view =
-            ["bwrap", "--die-with-parent", "--unshare-all"] + (network ? ["--share-net"] : [])
+            ["bwrap", "--unshare-all"] + (network ? ["--share-net"] : [])
             + ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
         try await requireSandbox(view)
         return view + ["--bind", root, root, "--chdir", start, "--"] + words

@@ -36,19 +36,6 @@ struct EntryStatus: Sendable {
 }
 
 extension FileInfo.Kind {
-    init(mode: mode_t) {
-        self =
-            switch mode & S_IFMT {
-            case S_IFREG: .regular
-            case S_IFDIR: .directory
-            case S_IFLNK: .symbolicLink
-            case S_IFIFO: .fifo
-            case S_IFSOCK: .socket
-            case S_IFCHR, S_IFBLK: .device
-            default: .unknown
-            }
-    }
-
     /// From a folder's listing, where some file systems leave it out.
     init(listed type: UInt8) {
         self =
