@@ -78,7 +78,7 @@ enum Steady: Behaviour {
 }
 
 /// Reports when the test opens a door for it.
-enum Held: Behaviour {
+enum HeldBack: Behaviour {
     static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
         await journal.door("go").wait()
         try await Steady.run(id, host, journal)

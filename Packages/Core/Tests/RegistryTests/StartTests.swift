@@ -18,7 +18,7 @@ struct StartTests {
     @Test("waits also for what is needed by way of a feature that does not run")
     func byWay() async throws {
         let stage = try Stage([
-            Runner<Gamma, Beta, Steady>.self, Link<Beta, Alpha>.self, Runner<Alpha, Alpha, Held>.self,
+            Runner<Gamma, Beta, Steady>.self, Link<Beta, Alpha>.self, Runner<Alpha, Alpha, HeldBack>.self,
         ])
         async let started: Void = stage.lifecycle.start()
         await stage.clock.waitForSleepers(1)
@@ -60,7 +60,7 @@ struct StartTests {
     @Test("ends what never reports when its time is over, and whoever needs it does not start")
     func silent() async throws {
         let stage = try Stage([
-            Runner<Alpha, Alpha, Silent>.self, Runner<Beta, Alpha, Steady>.self, Runner<Gamma, Gamma, Held>.self,
+            Runner<Alpha, Alpha, Silent>.self, Runner<Beta, Alpha, Steady>.self, Runner<Gamma, Gamma, HeldBack>.self,
         ])
         async let started: Void = stage.lifecycle.start()
         await stage.clock.waitForSleepers(2)
@@ -79,7 +79,7 @@ struct StartTests {
 
     @Test("leaves a feature alone that reports just before its time is over")
     func inTime() async throws {
-        let stage = try Stage([Runner<Alpha, Alpha, Held>.self])
+        let stage = try Stage([Runner<Alpha, Alpha, HeldBack>.self])
         async let started: Void = stage.lifecycle.start()
         await stage.clock.waitForSleepers(1)
         stage.clock.advance(by: .milliseconds(9999))

@@ -18,7 +18,7 @@ public struct AuthFeature: RunningFeature {
         settings: AuthSettings.declarations)
 
     private let settings: FeatureSettings
-    private let shared = SharedServices()
+    private let held = Held<AuthServices>()
 
     public init(_ settings: FeatureSettings) {
         self.settings = settings
@@ -26,7 +26,7 @@ public struct AuthFeature: RunningFeature {
 
     public func register(in registry: inout RegistryBuilder) {
         let services = AuthServices(settings: settings, surroundings: registry.surroundings)
-        shared.set(services)
+        held.hold(services)
         registry.provide((any SecretStore).self, services.secrets)
         registry.provide((any TrustStore).self, services.trust)
         registry.provide((any Authenticator).self, ServerAuthenticator(services: services))
@@ -53,6 +53,6 @@ public struct AuthFeature: RunningFeature {
         while !Task.isCancelled {
             do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
         }
-        await shared.services?.close()
+        await held.value?.close()
     }
 }

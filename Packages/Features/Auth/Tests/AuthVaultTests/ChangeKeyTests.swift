@@ -5,7 +5,7 @@ import Testing
 
 @testable import AuthVault
 
-@Suite("Changing the key", .timeLimit(.minutes(1)))
+@Suite("Changing the key", .timeLimit(.minutes(5)))
 struct ChangeKeyTests {
     @Test("from a key file to a passphrase, to another and back, every secret stays")
     func around() async throws {

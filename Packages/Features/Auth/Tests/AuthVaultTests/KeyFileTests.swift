@@ -5,7 +5,7 @@ import Testing
 
 @testable import AuthVault
 
-@Suite("Key file", .timeLimit(.minutes(1)))
+@Suite("Key file", .timeLimit(.minutes(5)))
 struct KeyFileTests {
     /// A bench with one secret behind a key file, and a second program that has not opened it yet.
     private func withKeyFile(_ body: (Bench) async throws -> Void) async throws {

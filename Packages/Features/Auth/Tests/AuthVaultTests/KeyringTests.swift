@@ -15,7 +15,7 @@ private let hasKeyring: Bool = {
 }()
 
 @Suite(
-    "Kernel keyring", .enabled(if: hasKeyring, "the kernel's keyring is not available here"), .timeLimit(.minutes(1)))
+    "Kernel keyring", .enabled(if: hasKeyring, "the kernel's keyring is not available here"), .timeLimit(.minutes(5)))
 struct KeyringTests {
     private func secret(_ byte: UInt8) -> SecretBytes {
         let bytes = [UInt8](repeating: byte, count: 32)

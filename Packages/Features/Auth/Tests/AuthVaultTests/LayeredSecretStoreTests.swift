@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthVault
 
-@Suite("Layered secrets", .timeLimit(.minutes(1)))
+@Suite("Layered secrets", .timeLimit(.minutes(5)))
 struct LayeredSecretStoreTests {
     /// The vault holds `openai` and `kept`, the environment and systemd what is given.
     private func withLayers(

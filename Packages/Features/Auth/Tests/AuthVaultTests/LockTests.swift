@@ -5,7 +5,7 @@ import Testing
 
 @testable import AuthVault
 
-@Suite("Named locks", .timeLimit(.minutes(1)))
+@Suite("Named locks", .timeLimit(.minutes(5)))
 struct LockTests {
     @Test("tasks and programs that refresh the same token do it one after the other")
     func excludes() async throws {

@@ -7,7 +7,7 @@ import Testing
 @Suite(
     "Desktop keyring",
     .enabled(if: DesktopKeyring.isAvailable, "gnome-keyring, libsecret-1-0 or dbus is not installed"),
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(5)))
 struct SecretServiceStoreTests {
     @Test("secrets are kept, found by another program, replaced and removed")
     func roundTrip() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AuthVault
 
-@Suite("Unlocking", .timeLimit(.minutes(1)))
+@Suite("Unlocking", .timeLimit(.minutes(5)))
 struct UnlockTests {
     /// A bench whose vault has the passphrase "right" and one secret.
     private func withPassphrase(

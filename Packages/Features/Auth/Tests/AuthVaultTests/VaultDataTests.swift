@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthVault
 
-@Suite("Vault data", .timeLimit(.minutes(1)))
+@Suite("Vault data", .timeLimit(.minutes(5)))
 struct VaultDataTests {
     @Test("a copy is private, and restored it brings the secrets back")
     func backup() async throws {

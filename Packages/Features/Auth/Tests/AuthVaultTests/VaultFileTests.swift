@@ -5,7 +5,7 @@ import Testing
 
 @testable import AuthVault
 
-@Suite("Vault file", .timeLimit(.minutes(1)))
+@Suite("Vault file", .timeLimit(.minutes(5)))
 struct VaultFileTests {
     private let secret = "sk-the-secret-in-the-body"
 

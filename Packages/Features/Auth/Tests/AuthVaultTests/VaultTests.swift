@@ -6,7 +6,7 @@ import Testing
 
 @testable import AuthVault
 
-@Suite("Vault", .timeLimit(.minutes(1)))
+@Suite("Vault", .timeLimit(.minutes(5)))
 struct VaultTests {
     @Test("a vault that is not there holds nothing, asks nothing and is not made by looking")
     func absent() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("The person's browser", .timeLimit(.minutes(1)))
+@Suite("The person's browser", .timeLimit(.minutes(5)))
 struct BrowserTests {
     private static let url = "https://lab.example/a?b=%20;rm%20-rf"
 

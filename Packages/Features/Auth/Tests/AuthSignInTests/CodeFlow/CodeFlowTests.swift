@@ -8,7 +8,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("Signing in with a browser", .timeLimit(.minutes(1)))
+@Suite("Signing in with a browser", .timeLimit(.minutes(5)))
 struct CodeFlowTests {
     private struct Outcome: Sendable {
         var tokens: TokenAnswer?

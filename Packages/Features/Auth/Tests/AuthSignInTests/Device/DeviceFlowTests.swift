@@ -9,7 +9,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("Signing in on another device", .timeLimit(.minutes(1)))
+@Suite("Signing in on another device", .timeLimit(.minutes(5)))
 struct DeviceFlowTests {
     /// Begins a sign-in whose polls are answered with these words, and then with tokens.
     private func run(

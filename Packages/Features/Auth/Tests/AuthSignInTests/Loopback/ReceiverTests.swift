@@ -5,7 +5,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("The receiver of the redirect", .timeLimit(.minutes(1)))
+@Suite("The receiver of the redirect", .timeLimit(.minutes(5)))
 struct ReceiverTests {
     private let time = TestTime()
 

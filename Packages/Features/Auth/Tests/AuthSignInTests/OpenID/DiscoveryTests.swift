@@ -9,7 +9,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("What a server says about signing in", .timeLimit(.minutes(1)))
+@Suite("What a server says about signing in", .timeLimit(.minutes(5)))
 struct DiscoveryTests {
     /// Answers the two well-known addresses below a path with what `answer` makes of its own base.
     private func discover(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("The end of a session", .timeLimit(.minutes(1)))
+@Suite("The end of a session", .timeLimit(.minutes(5)))
 struct KeeperEndTests {
     private let time = TestTime()
 

@@ -71,7 +71,7 @@ private final class UnreliableSource: SessionSource {
     }
 }
 
-@Suite("Random storms", .timeLimit(.minutes(1)))
+@Suite("Random storms", .timeLimit(.minutes(5)))
 struct KeeperRandomTests {
     private func attempt(_ keeper: SessionKeeper, refusesFirst: Bool) async {
         do {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("Many requests at once", .timeLimit(.minutes(1)))
+@Suite("Many requests at once", .timeLimit(.minutes(5)))
 struct KeeperStormTests {
     private let time = TestTime()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("The keeper of a session", .timeLimit(.minutes(1)))
+@Suite("The keeper of a session", .timeLimit(.minutes(5)))
 struct KeeperTests {
     private let time = TestTime()
 

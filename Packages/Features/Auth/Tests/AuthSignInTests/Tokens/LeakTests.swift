@@ -7,7 +7,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("What others see of a sign-in", .timeLimit(.minutes(1)))
+@Suite("What others see of a sign-in", .timeLimit(.minutes(5)))
 struct LeakTests {
     @Test("is no token, code or verifier in the spans of its requests")
     func spans() async throws {

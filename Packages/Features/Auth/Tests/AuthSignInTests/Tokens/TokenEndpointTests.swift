@@ -9,7 +9,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("The token endpoint", .timeLimit(.minutes(1)))
+@Suite("The token endpoint", .timeLimit(.minutes(5)))
 struct TokenEndpointTests {
     private let time = TestTime()
 

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Auth
 
-@Suite("The commands about trust", .timeLimit(.minutes(1)))
+@Suite("The commands about trust", .timeLimit(.minutes(5)))
 struct TrustActionTests {
     @Test("the command in the error, typed as it stands, makes the next request work")
     func exactCommand() async throws {

@@ -8,7 +8,7 @@ import JSON
 import Registry
 import Testing
 
-@Suite("Requests that meet one unknown server ask once", .timeLimit(.minutes(1)))
+@Suite("Requests that meet one unknown server ask once", .timeLimit(.minutes(5)))
 struct SettleTests {
     private static let count = 50
 

@@ -5,7 +5,7 @@ import HTTPClient
 import HTTPTesting
 import Testing
 
-@Suite("What is odd about a pinned certificate is told once", .timeLimit(.minutes(1)))
+@Suite("What is odd about a pinned certificate is told once", .timeLimit(.minutes(5)))
 struct WarningTests {
     @Test("however many requests and clients there are, and for each server")
     func once() async throws {

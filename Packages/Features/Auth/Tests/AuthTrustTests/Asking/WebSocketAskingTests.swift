@@ -6,7 +6,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("A WebSocket asks as a request does", .timeLimit(.minutes(1)))
+@Suite("A WebSocket asks as a request does", .timeLimit(.minutes(5)))
 struct WebSocketAskingTests {
     private static let greeting: ScriptedServer.Script = { connection in
         let request = try connection.receiveHead()

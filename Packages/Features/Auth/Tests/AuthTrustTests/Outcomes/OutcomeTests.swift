@@ -8,7 +8,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("What a server shows and what was accepted before lead to one outcome", .timeLimit(.minutes(1)))
+@Suite("What a server shows and what was accepted before lead to one outcome", .timeLimit(.minutes(5)))
 struct OutcomeTests {
     typealias Choice = @Sendable (TestCertificates) -> Identity
 

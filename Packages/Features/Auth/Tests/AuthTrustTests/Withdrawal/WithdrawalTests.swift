@@ -8,7 +8,7 @@ import ProcessKit
 import StorageKit
 import Testing
 
-@Suite("Trust that was taken back holds for connections that are open", .timeLimit(.minutes(1)))
+@Suite("Trust that was taken back holds for connections that are open", .timeLimit(.minutes(5)))
 struct WithdrawalTests {
     /// How somebody takes a pin back.
     enum Hand: String, CaseIterable {
