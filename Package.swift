@@ -32,7 +32,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
         "KamiwazaKit", "Packages/Kits/KamiwazaKit", ["KamiwazaKit", "KamiwazaTesting"], ["KamiwazaKit"]
     ),
     (
-        "ModelKit", "Packages/Kits/ModelKit", ["ModelKit"],
+        "ModelKit", "Packages/Kits/ModelKit", ["ModelKit", "DialectTesting"],
         ["OpenAIDialect", "AnthropicDialect", "ResponsesDialect", "TurnLoop"]
     ),
     ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),

@@ -15,7 +15,8 @@ let package = Package(
     products: [
         .library(
             name: "ModelKit",
-            targets: ["ModelKit", "OpenAIDialect", "AnthropicDialect", "ResponsesDialect", "TurnLoop"])
+            targets: ["ModelKit", "OpenAIDialect", "AnthropicDialect", "ResponsesDialect", "TurnLoop"]),
+        .library(name: "DialectTesting", targets: ["DialectTesting"]),
     ],
     dependencies: [.package(path: "../../Core"), .package(path: "../Cryptography"), .package(path: "../HTTPKit")],
     targets: [
@@ -24,9 +25,18 @@ let package = Package(
         .target(name: "AnthropicDialect", dependencies: ["ModelKit", core, cryptography]),
         .target(name: "ResponsesDialect", dependencies: ["ModelKit", core, cryptography]),
         .target(name: "TurnLoop", dependencies: ["ModelKit", core, cryptography]),
-        .testTarget(name: "OpenAIDialectTests", dependencies: ["ModelKit", "OpenAIDialect"] + testing),
-        .testTarget(name: "AnthropicDialectTests", dependencies: ["ModelKit", "AnthropicDialect"] + testing),
-        .testTarget(name: "ResponsesDialectTests", dependencies: ["ModelKit", "ResponsesDialect"] + testing),
+        .target(
+            name: "DialectTesting",
+            dependencies: [
+                "ModelKit", core, .product(name: "HTTPKit", package: "HTTPKit"),
+                .product(name: "HTTPServer", package: "HTTPKit"), .product(name: "HTTPTesting", package: "HTTPKit"),
+            ]),
+        .testTarget(
+            name: "OpenAIDialectTests", dependencies: ["DialectTesting", "ModelKit", "OpenAIDialect"] + testing),
+        .testTarget(
+            name: "AnthropicDialectTests", dependencies: ["DialectTesting", "ModelKit", "AnthropicDialect"] + testing),
+        .testTarget(
+            name: "ResponsesDialectTests", dependencies: ["DialectTesting", "ModelKit", "ResponsesDialect"] + testing),
         .testTarget(name: "TurnLoopTests", dependencies: ["ModelKit", "TurnLoop"] + testing),
     ])
 

@@ -1,6 +1,7 @@
 @_spi(Fuzzing) import AnthropicDialect
 import Capabilities
 import CoreTesting
+import DialectTesting
 import Glibc
 import JSON
 import ModelKit

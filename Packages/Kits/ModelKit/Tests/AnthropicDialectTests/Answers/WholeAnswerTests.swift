@@ -1,5 +1,6 @@
 import AnthropicDialect
 import Capabilities
+import DialectTesting
 import JSON
 import ModelKit
 import Testing

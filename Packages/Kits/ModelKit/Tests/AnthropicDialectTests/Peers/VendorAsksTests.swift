@@ -1,5 +1,6 @@
 import AnthropicDialect
 import Capabilities
+import DialectTesting
 import HTTPCore
 import HTTPServer
 import JSON
@@ -19,8 +20,8 @@ struct VendorAsksTests {
             let all = ["a", "b"].map { ModelDescription(id: $0, provider: "us", contextTokens: 9) }
             return HTTPAnswer.json(JSON.object(AnthropicDialect.modelList(all)))
         }
-        try await withServer([chat, models]) { url in
-            let lines = try await Peer.lines("anthropic_ask.py", [url])
+        try await VendorPeer.withServer([chat, models]) { url in
+            let lines = try await VendorPeer.lines("anthropic_ask.py", [url])
             #expect(
                 lines == [
                     "models [('a', 'a', 9), ('b', 'b', 9)]", "streamed hello (10+2 tokens)",

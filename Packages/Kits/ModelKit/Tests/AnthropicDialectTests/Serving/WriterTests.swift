@@ -1,5 +1,6 @@
 import AnthropicDialect
 import Capabilities
+import DialectTesting
 import HTTPCore
 import JSON
 import ModelKit

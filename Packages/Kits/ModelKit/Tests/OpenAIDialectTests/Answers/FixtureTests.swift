@@ -1,5 +1,6 @@
 import Capabilities
 import CoreTesting
+import DialectTesting
 import HTTPCore
 import OpenAIDialect
 import Testing
@@ -15,25 +16,11 @@ struct FixtureTests {
     @Test("the events tell all of the answer, and tell it once", arguments: Fixture.all)
     func eventsAreTheAnswer(_ fixture: Fixture) throws {
         let heard = try hear([fixture.bytes], fixture.quirks)
-        var told: [Message.Part] = []
-        var usage = Usage()
-        for event in heard.joined {
-            switch event {
-            case .text(let text): told.append(.text(text))
-            case .reasoning(let text): told.append(.reasoning(Reasoning(text)))
-            case .refusal(let text): told.append(.refusal(text))
-            case .call(let call): told.append(.call(call))
-            case .malformedCall(let call): told.append(.malformedCall(call))
-            case .result(let result): told.append(.result(result))
-            case .usage(let latest): usage = latest
-            case .began, .calling, .notice: break
-            }
-        }
         let parts = heard.answer.message.parts.map { part in
             if case .reasoning(let reasoning) = part { Message.Part.reasoning(Reasoning(reasoning.text)) } else { part }
         }
-        #expect(told == parts)
-        #expect(usage == heard.answer.usage)
+        #expect(heard.told.parts == parts)
+        #expect(heard.told.usage == heard.answer.usage)
         if let first = heard.events.first {
             guard case .began = first else {
                 Issue.record("the first event is \(first)")

@@ -1,5 +1,6 @@
 import Capabilities
 import CoreTesting
+import DialectTesting
 import Glibc
 import JSON
 import ModelKit

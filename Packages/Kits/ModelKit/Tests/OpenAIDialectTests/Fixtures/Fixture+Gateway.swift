@@ -1,4 +1,5 @@
 import Capabilities
+import DialectTesting
 import OpenAIDialect
 
 extension Fixture {

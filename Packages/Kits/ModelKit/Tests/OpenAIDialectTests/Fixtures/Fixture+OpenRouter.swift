@@ -1,4 +1,5 @@
 import Capabilities
+import DialectTesting
 import OpenAIDialect
 
 extension Fixture {
@@ -28,6 +29,10 @@ extension Fixture {
             """#,
             Reading(
                 model: "anthropic/claude-sonnet-4.5", text: "Hello", reasoning: "Let me think.",
+                proofs: [
+                    #"[{"type":"reasoning.text","text":"Let me think.","format":"anthropic-claude-v1","#
+                        + #""index":0,"signature":"c2ln"}]"#
+                ],
                 usage: Usage(
                     inputTokens: 14, outputTokens: 8, cachedTokens: 0, reasoningTokens: 4,
                     cost: Cost(nanodollars: 162_000)), finish: .stop)),

@@ -1,4 +1,5 @@
 import Capabilities
+import DialectTesting
 import HTTPCore
 import HTTPServer
 import JSON
@@ -19,8 +20,8 @@ struct VendorAsksTests {
             let all = ["a", "b"].map { ModelDescription(id: $0, provider: "us", contextTokens: 9) }
             return HTTPAnswer.json(JSON.object(OpenAIDialect.modelList(all, created: 1)))
         }
-        try await withServer([chat, models]) { url in
-            let lines = try await Peer.lines("openai_ask.py", ["\(url)/v1"])
+        try await VendorPeer.withServer([chat, models]) { url in
+            let lines = try await VendorPeer.lines("openai_ask.py", ["\(url)/v1"])
             #expect(
                 lines == [
                     "models [('a', 'us'), ('b', 'us')]", "streamed hello (12 tokens)",

@@ -1,4 +1,5 @@
 import Capabilities
+import DialectTesting
 import JSON
 import ModelKit
 import OpenAIDialect

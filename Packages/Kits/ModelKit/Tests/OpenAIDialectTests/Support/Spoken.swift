@@ -1,4 +1,5 @@
 import Capabilities
+import DialectTesting
 import HTTPCore
 import JSON
 import OpenAIDialect
@@ -6,7 +7,6 @@ import OpenAIDialect
 /// An answer that our server writes, as events and as a whole.
 struct Spoken: Sendable {
     let name: String
-    let events: [ChatEvent]
     let answer: ChatAnswer
     /// The reason to finish as it stands on the wire.
     let word: String
@@ -18,19 +18,6 @@ struct Spoken: Sendable {
         self.word = word
         let start = ChatStart(id: "chatcmpl-1", model: "a-model")
         answer = ChatAnswer(start: start, message: Message(.assistant, parts), finish: finish, usage: usage)
-        events =
-            [.began(start)]
-            + parts.flatMap { part -> [ChatEvent] in
-                switch part {
-                case .text(let text): text.map { .text(String($0)) }
-                case .reasoning(let reasoning): [.reasoning(reasoning.text)]
-                case .refusal(let text): [.refusal(text)]
-                case .call(let call): [.calling(id: call.id, name: call.name), .call(call)]
-                case .malformedCall(let call): [.malformedCall(call)]
-                case .result(let result): [.result(result)]
-                case .attachment: []
-                }
-            } + [.usage(usage), .notice("nobody hears this")]
     }
 
     func frames(isRich: Bool = false, includesUsage: Bool = true) -> [[UInt8]] {
@@ -38,7 +25,7 @@ struct Spoken: Sendable {
         writer.isRich = isRich
         writer.includesUsage = includesUsage
         var frames: [[UInt8]] = []
-        for event in events { writer.write(event, into: &frames) }
+        for event in answer.events { writer.write(event, into: &frames) }
         writer.end(answer, into: &frames)
         return frames
     }

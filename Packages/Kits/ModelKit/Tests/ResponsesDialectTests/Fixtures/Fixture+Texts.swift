@@ -1,4 +1,5 @@
 import Capabilities
+import DialectTesting
 
 extension Fixture {
     static let created = #"""

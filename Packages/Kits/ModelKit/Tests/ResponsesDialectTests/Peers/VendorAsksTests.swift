@@ -1,4 +1,5 @@
 import Capabilities
+import DialectTesting
 import HTTPCore
 import HTTPServer
 import JSON
@@ -15,8 +16,8 @@ struct VendorAsksTests {
         let chat = Route(.post, "/responses", "responses", "Answers", .upload("The request")) { _, body in
             try await asked.answer(body.bytes())
         }
-        try await withServer([chat]) { url in
-            let lines = try await Peer.lines("responses_ask.py", [url])
+        try await VendorPeer.withServer([chat]) { url in
+            let lines = try await VendorPeer.lines("responses_ask.py", [url])
             #expect(
                 lines == [
                     "streamed hello (12 tokens)",

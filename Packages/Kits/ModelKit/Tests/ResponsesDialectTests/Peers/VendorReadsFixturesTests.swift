@@ -1,4 +1,5 @@
 import Capabilities
+import DialectTesting
 import HTTPClient
 import HTTPCore
 import HTTPServer
@@ -23,10 +24,10 @@ struct VendorReadsFixturesTests {
 
     @Test("the model, text, thoughts, calls and usage are equal, and so is whether it failed")
     func equal() async throws {
-        try await withServer([Self.fixtures]) { url in
+        try await VendorPeer.withServer([Self.fixtures]) { url in
             let known = Fixture.all.indices.filter { Fixture.all[$0].isKnownToVendor }
             #expect(known.count >= 6)
-            let theirs = try await Peer.read(known.map { ("\($0)", true) }, at: url)
+            let theirs = try await VendorPeer.read(known.map { ("\($0)", true) }, at: url, with: "responses_read.py")
             for (number, told) in zip(known, theirs) {
                 let fixture = Fixture.all[number]
                 let ours = try await read(number, fixture, at: url)

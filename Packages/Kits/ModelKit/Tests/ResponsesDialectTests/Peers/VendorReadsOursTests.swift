@@ -1,4 +1,5 @@
 import Capabilities
+import DialectTesting
 import HTTPCore
 import HTTPServer
 import JSON
@@ -22,9 +23,10 @@ struct VendorReadsOursTests {
                 for frame in frames { try await events.send(frame) }
             }
         }
-        try await withServer([route]) { url in
+        try await VendorPeer.withServer([route]) { url in
             let cases = written.indices.flatMap { [("\($0)/stream", true), ("\($0)/whole", false)] }
-            let theirs = try await Peer.read(cases.map { (path: $0.0, streams: $0.1) }, at: url)
+            let theirs = try await VendorPeer.read(
+                cases.map { (path: $0.0, streams: $0.1) }, at: url, with: "responses_read.py")
             for (place, told) in theirs.enumerated() {
                 let said = written[place / 2].expected
                 let name = "\(written[place / 2].name), \(cases[place].0)"

@@ -1,4 +1,5 @@
 import Capabilities
+import DialectTesting
 import HTTPCore
 import JSON
 import ModelKit

@@ -1,4 +1,5 @@
 import Capabilities
+import DialectTesting
 import HTTPCore
 import JSON
 import ResponsesDialect
@@ -6,7 +7,6 @@ import ResponsesDialect
 /// An answer that our server writes, as events and as a whole.
 struct Spoken: Sendable {
     let name: String
-    let events: [ChatEvent]
     let answer: ChatAnswer
     /// The status as it stands on the wire.
     let word: String
@@ -18,25 +18,12 @@ struct Spoken: Sendable {
         self.word = word
         let start = ChatStart(id: "resp_1", model: "a-model")
         answer = ChatAnswer(start: start, message: Message(.assistant, parts), finish: finish, usage: usage)
-        events =
-            [.began(start)]
-            + parts.flatMap { part -> [ChatEvent] in
-                switch part {
-                case .text(let text): text.map { .text(String($0)) }
-                case .reasoning(let reasoning): [.reasoning(reasoning.text)]
-                case .refusal(let text): [.refusal(text)]
-                case .call(let call): [.calling(id: call.id, name: call.name), .call(call)]
-                case .malformedCall(let call): [.malformedCall(call)]
-                case .result(let result): [.result(result)]
-                case .attachment: []
-                }
-            } + [.usage(usage), .notice("nobody hears this")]
     }
 
     var frames: [ServerSentEvent] {
         var writer = ResponsesWriter(id: "resp_1", created: 1_760_000_000, model: "asked-for")
         var frames: [ResponsesWriter.Frame] = []
-        for event in events { writer.write(event, into: &frames) }
+        for event in answer.events { writer.write(event, into: &frames) }
         writer.end(answer, into: &frames)
         return frames.map { ServerSentEvent(type: $0.name, data: $0.data) }
     }

@@ -1,0 +1,68 @@
+public import Capabilities
+public import HTTPCore
+public import ModelKit
+
+/// An answer and everything that was told of it.
+public struct Heard: Sendable, Equatable {
+    public let reading: Reading
+    public let events: [ChatEvent]
+    public let answer: ChatAnswer
+
+    /// Hears a stream that comes in these pieces.
+    public init(_ pieces: [[UInt8]], by dialect: some Dialect, parser: EventParser = EventParser()) throws {
+        var (parser, reader) = (parser, dialect.reader())
+        var events: [ChatEvent] = []
+        do {
+            for piece in pieces {
+                for event in try parser.read(piece) { try reader.receive(event.type, Array(event.data), into: &events) }
+            }
+            answer = try reader.finish(into: &events)
+            reading = Reading(answer)
+        } catch let error as DialectError {
+            answer = reader.partial
+            reading = Reading(answer, error)
+        }
+        self.events = events
+    }
+
+    /// What the events told of the answer, put together.
+    public var told: (parts: [Message.Part], usage: Usage) {
+        var told: [Message.Part] = []
+        var usage = Usage()
+        for event in events {
+            switch (told.last, event) {
+            case (.text(let old), .text(let new)): told[told.count - 1] = .text(old + new)
+            case (.reasoning(let old), .reasoning(let new)):
+                told[told.count - 1] = .reasoning(Reasoning(old.text + new))
+            case (.refusal(let old), .refusal(let new)): told[told.count - 1] = .refusal(old + new)
+            case (_, .text(let text)): told.append(.text(text))
+            case (_, .reasoning(let text)): told.append(.reasoning(Reasoning(text)))
+            case (_, .refusal(let text)): told.append(.refusal(text))
+            case (_, .call(let call)): told.append(.call(call))
+            case (_, .malformedCall(let call)): told.append(.malformedCall(call))
+            case (_, .result(let result)): told.append(.result(result))
+            case (_, .usage(let latest)): usage = latest
+            case (_, .began), (_, .calling), (_, .notice): break
+            }
+        }
+        return (told, usage)
+    }
+}
+
+extension ChatAnswer {
+    /// The events that tell it, its text in the smallest pieces.
+    public var events: [ChatEvent] {
+        [.began(start)]
+            + message.parts.flatMap { part -> [ChatEvent] in
+                switch part {
+                case .text(let text): text.map { .text(String($0)) }
+                case .reasoning(let reasoning): [.reasoning(reasoning.text)]
+                case .refusal(let text): [.refusal(text)]
+                case .call(let call): [.calling(id: call.id, name: call.name), .call(call)]
+                case .malformedCall(let call): [.malformedCall(call)]
+                case .result(let result): [.result(result)]
+                case .attachment: []
+                }
+            } + [.usage(usage), .notice("nobody hears this")]
+    }
+}
