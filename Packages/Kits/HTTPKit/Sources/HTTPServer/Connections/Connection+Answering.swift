@@ -2,19 +2,9 @@ import HTTPCore
 import Synchronization
 
 extension Connection {
-    /// Answers one request; false when the connection ends with it.
-    ///
-    /// An event stream lasts, so that the request and all of the answer but its body are let go before it runs.
+    /// Answers one request, but for a stream of events, of which only the head is prepared.
     @inline(never)
-    nonisolated(nonsending) func answer(_ request: consuming ServerRequest) async throws -> Bool {
-        switch try await respond(consume request) {
-        case .nothing(let keeps): return keeps
-        case .events(let stream): return try await run(stream)
-        }
-    }
-
-    @inline(never)
-    private nonisolated(nonsending) func respond(_ request: ServerRequest) async throws -> Rest {
+    nonisolated(nonsending) func respond(_ request: ServerRequest) async throws -> Rest {
         do {
             return try await write(try await core.handle(request), request)
         } catch {
@@ -69,7 +59,7 @@ extension Connection {
     }
 
     /// What is left to do for an answer.
-    private enum Rest {
+    enum Rest {
         case nothing(keeps: Bool)
         case events(EventStream)
     }
@@ -90,7 +80,7 @@ extension Connection {
             try await writePiece([], of: request.number)
             let writer = BodyWriter(connection: self, number: request.number)
             let events = EventStreamWriter(body: writer, lastEventID: request.headers["Last-Event-ID"])
-            return .events(EventStream(events, closes: plan.closes, body))
+            return .events(EventStream(events, request.number, closes: plan.closes, body))
         case .webSocket(let protocols, let limits, let body):
             try await writeWebSocket(answer, request, protocols, limits, body)
             return .nothing(keeps: false)

@@ -11,14 +11,16 @@ extension Connection {
     /// An event stream whose head was sent; an object, so that the task that runs it holds a reference only.
     final class EventStream: Sendable {
         let events: EventStreamWriter
+        /// The number of its request.
+        let number: Int
         let body: @Sendable (EventStreamWriter) async throws -> Void
         let closes: Bool
 
         init(
-            _ events: EventStreamWriter, closes: Bool,
+            _ events: EventStreamWriter, _ number: Int, closes: Bool,
             _ body: @escaping @Sendable (EventStreamWriter) async throws -> Void
         ) {
-            (self.events, self.closes, self.body) = (events, closes, body)
+            (self.events, self.number, self.closes, self.body) = (events, number, closes, body)
         }
     }
 

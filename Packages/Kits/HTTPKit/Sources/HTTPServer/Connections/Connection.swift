@@ -1,3 +1,4 @@
+import Capabilities
 import Glibc
 import HTTPCore
 import LoopKit
@@ -43,6 +44,8 @@ final class Connection: Sendable {
         var written = 0
         /// The error behind an answer that tells of one, for the span.
         var problem: (any Error)?
+        /// What is told when the answer has ended; nil where nobody wants to know.
+        var observation: Observation?
         /// Since when an event stream was silent; nil for every other answer.
         var quietSince: ContinuousClock.Instant?
         /// Whether a stream may be written to.
@@ -92,31 +95,94 @@ final class Connection: Sendable {
         await unsafe withUnsafeCurrentTask { task in
             if let handle = unsafe task.map({ unsafe TaskHandle($0) }) { self.task.withLock { $0 = handle } }
             descriptor.setHangUpHandler { [weak self] in self?.hangUp() }
-            await serve()
+            var isNew = true
+            while let stream = await nextStream(isNew), await play(stream) { isNew = false }
             self.task.withLock { $0 = nil }
         }
         finish()
         descriptor.close()
     }
 
-    private func serve() async {
+    /// Answers until a stream of events begins, and gives that; nil when the connection has ended.
+    ///
+    /// A task keeps the memory of its deepest call until it ends, and a stream may last for hours, so that what leads to
+    /// it has a task of its own.
+    @inline(never)
+    private nonisolated(nonsending) func nextStream(_ isNew: Bool) async -> EventStream? {
+        async let stream = serve(isNew)
+        return await stream
+    }
+
+    private func serve(_ isNew: Bool) async -> EventStream? {
         do {
-            guard try await handshake() else { return }
+            if isNew, !(try await handshake()) { return nil }
             while let request = try await nextRequest() {
                 let number = request.number
-                let keeps =
-                    core.isObserved(request)
-                    ? try await answerObserved(request) : try await answer(consume request)
-                guard keeps else { return await linger() }
-                guard try await discardBody(of: number) else { return }
+                switch try await observed(consume request) {
+                case .events(let stream): return stream
+                case .nothing(let keeps): guard try await goesOn(keeps, after: number) else { return nil }
+                }
             }
         } catch {
             await refuse(error)
         }
+        return nil
     }
 
-    private nonisolated(nonsending) func answerObserved(_ request: ServerRequest) async throws -> Bool {
-        try await core.observed(request) { try await answer(request) }
+    /// Runs a stream to its end; false when the connection ends with it.
+    @inline(never)
+    private nonisolated(nonsending) func play(_ stream: EventStream) async -> Bool {
+        do {
+            return try await goesOn(try await observed(stream), after: stream.number)
+        } catch {
+            await refuse(error)
+            return false
+        }
+    }
+
+    @inline(never)
+    private nonisolated(nonsending) func goesOn(_ keeps: Bool, after number: Int) async throws -> Bool {
+        guard keeps else {
+            await linger()
+            return false
+        }
+        return try await discardBody(of: number)
+    }
+
+    // MARK: Observing
+
+    @inline(never)
+    private nonisolated(nonsending) func observed(_ request: consuming ServerRequest) async throws -> Rest {
+        guard let observation = core.observe(request) else { return try await respond(consume request) }
+        state.withLock { $0.exchange.observation = observation }
+        do {
+            let rest = try await TraceContext.$current.withValue(observation.context) { [request] in
+                try await respond(request)
+            }
+            if case .nothing = rest { record(nil) }
+            return rest
+        } catch {
+            record(error)
+            throw error
+        }
+    }
+
+    @inline(never)
+    private nonisolated(nonsending) func observed(_ stream: EventStream) async throws -> Bool {
+        guard let context = state.withLock({ $0.exchange.observation?.context }) else { return try await run(stream) }
+        do {
+            let keeps = try await TraceContext.$current.withValue(context) { try await run(stream) }
+            record(nil)
+            return keeps
+        } catch {
+            record(error)
+            throw error
+        }
+    }
+
+    @inline(never)
+    private func record(_ error: (any Error)?) {
+        core.record(state.withLock { $0.exchange }, of: peer, error)
     }
 
     /// On the thread of the loop: the peer has closed its side, so that whoever works for it can stop.

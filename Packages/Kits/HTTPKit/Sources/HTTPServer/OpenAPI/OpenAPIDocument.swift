@@ -183,7 +183,7 @@ struct OpenAPIWriter {
     private func refusals(of route: Route) -> [HTTPStatus] {
         var found: Set<Int> = [500]
         if !route.isOpen, !description.security.isEmpty { found.insert(401) }
-        if !route.inputs.isEmpty { found.formUnion([400, 422]) }
+        if !route.inputs.isEmpty { found.formUnion([400, route.inputRefusal.code]) }
         if route.inputs.contains(where: { $0.place == .body }) { found.formUnion([413, 415]) }
         found.formUnion(route.refusals.map(\.code))
         return found.sorted().map { HTTPStatus($0) }

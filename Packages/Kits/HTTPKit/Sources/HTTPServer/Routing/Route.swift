@@ -25,6 +25,8 @@ public struct Route: Sendable {
     public private(set) var answers: [AnswerDeclaration]
     /// What it may refuse with besides the usual.
     public private(set) var refusals: [HTTPStatus] = []
+    /// What it refuses with where a value is not as it was declared.
+    public private(set) var inputRefusal = HTTPStatus.unprocessable
     public private(set) var details = ""
     public private(set) var tag: String?
     /// Whether it is answered without knowing who asks.
@@ -125,6 +127,8 @@ extension Route {
     public func example(request: JSON) -> Route { with { $0.requestExample = request } }
     /// Statuses with which it may refuse besides the usual ones.
     public func refusing(_ statuses: HTTPStatus...) -> Route { with { $0.refusals += statuses } }
+    /// The status for values that are not as they were declared, where an API has another one than 422.
+    public func refusingInputs(with status: HTTPStatus) -> Route { with { $0.inputRefusal = status } }
 
     /// Declares an answer in JSON.
     public func answering<Value: Shaped>(
@@ -147,11 +151,16 @@ extension Route {
 }
 
 extension RequestProblem {
+    private static let inputsCode = "server.inputs"
+
+    /// Whether it says that values are not as they were declared.
+    var isAboutInputs: Bool { code == Self.inputsCode }
+
     static func inputs(_ problems: [InputProblem]) -> RequestProblem {
         let words = problems.map { problem in
             problem.name.isEmpty ? "the \(problem.place) \(problem.message)" : "\(problem.name) \(problem.message)"
         }
         return RequestProblem(
-            .unprocessable, code: "server.inputs", words.joined(separator: "; "), inputs: problems)
+            .unprocessable, code: inputsCode, words.joined(separator: "; "), inputs: problems)
     }
 }

@@ -7,8 +7,16 @@ extension ServerCore {
     /// What a client is told of an error. Those that are no failures come from inside and say nothing to others.
     @inline(never)
     func answer(to error: any Error, _ request: ServerRequest) -> HTTPAnswer {
-        request.connection.state.withLock { $0.exchange.problem = error }
-        return answer(to: Self.failure(error, isEnding: isEnding.load(ordering: .relaxed)), id: request.id)
+        let entry = request.connection.state.withLock { state in
+            state.exchange.problem = error
+            return state.exchange.route
+        }
+        let failure = Self.failure(error, isEnding: isEnding.load(ordering: .relaxed))
+        guard var problem = failure as? RequestProblem, problem.isAboutInputs, let entry else {
+            return answer(to: failure, id: request.id)
+        }
+        problem.status = entry.route.inputRefusal
+        return answer(to: problem, id: request.id)
     }
 
     func answer(to failure: any Failure, id: String) -> HTTPAnswer {

@@ -45,6 +45,10 @@ struct NewProject: InputValue, Hashable {
         },
         Route(.post, "/v1/small", "small", "Takes little", .body(JSON.self)) { _, value in value }
             .bodyLimit(ByteCount(64)),
+        Route(.post, "/v1/strict", "strict", "Takes little", .body(NewProject.self)) { _, project in
+            guard project.size != 7 else { throw ValueError("is not liked here", at: ["size"]) }
+            return project.name
+        }.refusingInputs(with: .badRequest),
     ]
 
     @Test("values come typed, decoded and with their defaults")
@@ -95,6 +99,21 @@ struct NewProject: InputValue, Hashable {
             #expect(try await post(server, "/v1/projects", "").status == 422)
             #expect(try await post(server, "/v1/any", "").answerBody == "\"nothing\"")
         }
+    }
+
+    @Test("a route can have another status for values that are wrong, also for those that it refuses itself")
+    func otherStatus() async throws {
+        try await withServer(Self.routes) { server in
+            for body in [#"{"size":11}"#, #"{"name":"a","size":7}"#] {
+                let answer = try await post(server, "/v1/strict", body)
+                #expect(answer.status == 400)
+                let error = try JSON(parsing: answer.answerBody)["error"]
+                #expect(error?["code"] == "server.inputs" && error?["status"] == 400)
+            }
+        }
+        let document = try Routes(Self.routes).openAPI(APIDescription(title: "Test", version: "1.0"))
+        let answers = document["paths"]?["/v1/strict"]?["post"]?["responses"]?.object
+        #expect(answers?["400"] != nil && answers?["422"] == nil)
     }
 
     @Test("bodies that are no JSON of the right type are refused")

@@ -15,6 +15,8 @@ import Testing
             recorded.send(span.attributes["request"]?.string ?? "")
         }
 
+        var count: Int { state.withLock { $0.count } }
+
         func span(of request: String) async -> Span? {
             await recorded.wait(for: request)
             return state.withLock { $0.first { $0.attributes["request"]?.string == request } }
@@ -50,5 +52,49 @@ import Testing
             let failed = try #require(await recorder.span(of: "r3"))
             #expect(failed.attributes["status"] == 500 && failed.attributes["error"]?.string?.contains("Oops") == true)
         }
+    }
+
+    @Test("streams and other answers follow one another on a connection, each with a span and a trace of its own")
+    func mixed() async throws {
+        let recorder = Recorder()
+        let routes = [
+            Route(.get, "/plain", "plain", "A text") { _ in
+                HTTPAnswer.text("<\(TraceContext.current?.traceparent ?? "none")>")
+            },
+            Route(.get, "/events", "events", "Events") { request in
+                let fails = request.headers["X-Fails"] != nil
+                return HTTPAnswer.events { events in
+                    try await events.send(data: "<\(TraceContext.current?.traceparent ?? "none")>")
+                    await Task.yield()
+                    if fails { throw Oops() }
+                    try await events.send(data: "end")
+                }
+            },
+        ]
+        try await withServer(routes, { $0.spans = [recorder] }) { server in
+            let paths = ["/plain", "/events", "/events", "/plain", "/plain", "/events"]
+            let requests = paths.enumerated().map { number, path in
+                let last = number == paths.count - 1 ? "X-Fails: yes\r\n" : ""
+                return "GET \(path) HTTP/1.1\r\nHost: localhost\r\nX-Request-ID: r\(number)\r\n\(last)\r\n"
+            }
+            let text = try await server.exchange(requests.joined())
+            #expect(text.components(of: "HTTP/1.1 200").count == paths.count)
+            // A stream that broke off has no end, and nothing follows it.
+            #expect(text.components(of: "data: end").count == 2 && !text.hasSuffix("0\r\n\r\n"))
+            for (number, part) in text.components(of: "HTTP/1.1 200").enumerated() {
+                let span = try #require(await recorder.span(of: "r\(number)"))
+                #expect(part.contains("<\(span.context.traceparent)>") && span.attributes["status"] == 200)
+                #expect(span.attributes["route"]?.string == paths[number])
+                #expect((span.failure != nil) == (number == paths.count - 1))
+            }
+            #expect(recorder.count == paths.count)
+        }
+    }
+}
+
+extension String {
+    /// What stands behind each occurrence of a text, up to the next.
+    fileprivate func components(of text: String) -> [Substring] {
+        Array(split(separator: text, omittingEmptySubsequences: false).dropFirst())
     }
 }
