@@ -45,6 +45,8 @@ public struct ChatAnswer: Sendable, Hashable {
     public var message: Message
     public var finish: Finish
     public var usage: Usage
+    /// Whether a tool that whoever answers runs by itself was not used because nobody was there to allow it.
+    public var isUnapproved = false
 
     /// Why the model stopped.
     public enum Finish: Sendable, Hashable {

@@ -75,7 +75,8 @@ extension CallRun {
     private func begin(_ message: Message) async throws {
         entries = message.openCalls.map { call in
             let tool = toolBox.tool(named: call.name)
-            let update = CallUpdate(call, source: tool?.source.name, effect: tool?.description.effect)
+            let update = CallUpdate(
+                call, source: tool?.source.name, tool: tool?.description.name, effect: tool?.description.effect)
             return Entry(update: update, tool: tool)
         }
         count += entries.count

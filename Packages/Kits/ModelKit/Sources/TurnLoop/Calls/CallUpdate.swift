@@ -6,6 +6,8 @@ public struct CallUpdate: Sendable, Hashable {
     public var call: ToolCall
     /// Who offers the tool; nil for one that nobody has.
     public var source: String?
+    /// What the source calls the tool, which may be another name than the model knows it by.
+    public var tool: String?
     public var effect: Effect?
     public var state: State = .waiting
     /// Who agreed to it or did not.
@@ -26,9 +28,10 @@ public struct CallUpdate: Sendable, Hashable {
         case failed
     }
 
-    public init(_ call: ToolCall, source: String? = nil, effect: Effect? = nil) {
+    public init(_ call: ToolCall, source: String? = nil, tool: String? = nil, effect: Effect? = nil) {
         self.call = call
         self.source = source
+        self.tool = tool
         self.effect = effect
     }
 }

@@ -35,6 +35,7 @@ final class TurnRun {
             guard let answer = try await ask(offering: toolBox.descriptions) else { break }
             outcome.answer = answer
             outcome.usage = outcome.usage + answer.usage
+            outcome.isUnapproved = outcome.isUnapproved || answer.isUnapproved
             try await keep(
                 TurnMessage(answer.message, start: answer.start, finish: answer.finish, usage: answer.usage))
             try await calls.show(doneBy: answer.message)
@@ -44,7 +45,7 @@ final class TurnRun {
         } while outcome.end.isOpen && !wasRefused
         outcome.calls = calls.count
         outcome.failedCalls = calls.failed
-        outcome.isUnapproved = calls.isUnapproved
+        outcome.isUnapproved = outcome.isUnapproved || calls.isUnapproved
         return outcome
     }
 

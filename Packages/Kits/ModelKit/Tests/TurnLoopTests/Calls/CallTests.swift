@@ -157,7 +157,8 @@ struct CallTests {
         #expect(second.calls.map(\.name) == ["read"])
         #expect(dotted.calls.map(\.name) == ["a.b/ü"])
         #expect(outcome.results.map(\.isError) == [false, false, false])
-        #expect(fixture.updates.last { $0.call.id == "b" }?.source == "my notes")
+        let update = fixture.updates.last { $0.call.id == "b" }
+        #expect(update?.source == "my notes" && update?.tool == "read")
     }
 
     @Test("use the tools of the sources that answer, and a notice names the one that does not")
