@@ -21,7 +21,7 @@ public struct ChatFeature: RunningFeature {
         settings: ChatSettings.declarations)
 
     private let settings: FeatureSettings
-    private let shared = SharedServices()
+    private let held = Held<ChatServices>()
 
     public init(_ settings: FeatureSettings) {
         self.settings = settings
@@ -29,7 +29,7 @@ public struct ChatFeature: RunningFeature {
 
     public func register(in registry: inout RegistryBuilder) {
         let services = ChatServices(settings: settings, surroundings: registry.surroundings)
-        shared.set(services)
+        held.hold(services)
         registry.provide(
             (any DataStore).self,
             DatabaseStore(
@@ -52,11 +52,11 @@ public struct ChatFeature: RunningFeature {
 
     /// Lasts as long as whoever uses it, so that what was said is stored, and servers are told to stop, before it ends.
     public func run(in host: FeatureHost) async throws {
-        shared.services?.begin(in: host)
+        held.value?.begin(in: host)
         host.report(.ok)
         while !Task.isCancelled {
             do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
         }
-        await shared.services?.close()
+        await held.value?.close()
     }
 }

@@ -19,7 +19,7 @@ public struct GatewayFeature: RunningFeature {
         settings: GatewaySettings.declarations)
 
     private let settings: FeatureSettings
-    private let shared = SharedServices()
+    private let held = Held<GatewayServices>()
 
     public init(_ settings: FeatureSettings) {
         self.settings = settings
@@ -27,7 +27,7 @@ public struct GatewayFeature: RunningFeature {
 
     public func register(in registry: inout RegistryBuilder) {
         let services = GatewayServices(settings: settings, surroundings: registry.surroundings)
-        shared.set(services)
+        held.hold(services)
         registry.provide((any ModelProvider).self, services.embedded)
         registry.provide(
             (any DataStore).self,
@@ -51,6 +51,6 @@ public struct GatewayFeature: RunningFeature {
         while !Task.isCancelled {
             do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
         }
-        await shared.services?.close()
+        await held.value?.close()
     }
 }

@@ -9,6 +9,8 @@ public struct GatewayError: Failure {
     public let message: String
     /// The field of the request that is to blame, if one is.
     public let param: String?
+    /// After how long the same request may be accepted, where that is known.
+    public let retryAfter: Duration?
     public let cause: (any Error)?
 
     public var code: String { kind.description }
@@ -17,13 +19,17 @@ public struct GatewayError: Failure {
     public var details: JSONObject {
         var details: JSONObject = ["status": .int(status)]
         if let param { details["param"] = .string(param) }
+        if let retryAfter { details["retry_after"] = .int(Int((retryAfter / .seconds(1)).rounded(.up))) }
         return details
     }
 
-    init(_ kind: Kind, _ message: String, param: String? = nil, cause: (any Error)? = nil) {
+    init(
+        _ kind: Kind, _ message: String, param: String? = nil, retryAfter: Duration? = nil, cause: (any Error)? = nil
+    ) {
         self.kind = kind
         self.message = message
         self.param = param
+        self.retryAfter = retryAfter
         self.cause = cause
     }
 
@@ -61,6 +67,8 @@ public struct GatewayError: Failure {
         /// The gateway is being shut down.
         public static let closing = Kind("closing", 503)
 
+        /// A tool was selected that nobody has.
+        public static let unknownTool = Kind("unknown-tool", 400)
         /// A source does not say which tools it has.
         public static let toolsUnavailable = Kind("tools-unavailable", 503)
 

@@ -21,6 +21,7 @@ extension Turns {
         if case .claude = choice.backend, project == nil { throw GatewayError.needsProject(choice.name) }
         try await admit(session: session?.id, project: project?.id)
         let all = try await sources(in: project)
+        if let selection = input.selection { try await check(selection, among: all) }
         let prompt = Self.prompt(of: input)
         let open = try await session.orCreate {
             try await parts.store.createSession(
@@ -29,7 +30,6 @@ extension Turns {
                     selection: input.selection ?? ToolSelection()))
         }
         let selection = input.selection ?? open.selection
-        let names = ToolNames()
         var chat = input.chat
         chat.messages = (prompt ?? open.systemPrompt).map { [Message(.system, $0)] } ?? []
         chat.tools = []
@@ -40,10 +40,9 @@ extension Turns {
             session: open, project: project, lease: lease, choice: choice, chat: chat, messages: messages,
             selection: selection,
             sources: selection.sources(among: all).map {
-                OfferedTools(
-                    $0, selected: selection.tools, names: names, runs: parts.toolRuns, tracer: parts.tracer)
+                OfferedTools($0, selected: selection.tools, runs: parts.toolRuns, tracer: parts.tracer)
             },
-            names: names, notices: selection.problems(among: all), canAsk: input.canAsk)
+            notices: selection.problems(among: all), canAsk: input.canAsk)
         do {
             let control = TurnControl()
             let agent = AgentTurn(parts: parts, plan: plan, control: control)

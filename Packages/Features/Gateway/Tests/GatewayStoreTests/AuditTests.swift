@@ -4,7 +4,7 @@ import JSON
 import StorageKit
 import Testing
 
-@Suite("The audit log", .timeLimit(.minutes(1)))
+@Suite("The audit log", .timeLimit(.minutes(5)))
 struct AuditTests {
     @Test("entries come back as they were, the newest first, for a session, a project or all")
     func list() async throws {

@@ -3,7 +3,7 @@ import GatewayStore
 import Testing
 import TurnLoop
 
-@Suite("Budgets", .timeLimit(.minutes(1)))
+@Suite("Budgets", .timeLimit(.minutes(5)))
 struct BudgetTests {
     private static func usage(_ tokens: Int, _ cost: Int?) -> Usage {
         Usage(inputTokens: tokens / 2, outputTokens: tokens - tokens / 2, cost: cost.map(Cost.init(nanodollars:)))

@@ -4,7 +4,7 @@ import JSON
 import ModelKit
 import Testing
 
-@Suite("Messages as they are stored", .timeLimit(.minutes(1)))
+@Suite("Messages as they are stored", .timeLimit(.minutes(5)))
 struct CodingTests {
     /// Every kind of part, with what only some of them have.
     private static let parts: [Message.Part] = [

@@ -5,7 +5,7 @@ import StorageKit
 import Testing
 import TurnLoop
 
-@Suite("Messages of a session", .timeLimit(.minutes(1)))
+@Suite("Messages of a session", .timeLimit(.minutes(5)))
 struct MessageTests {
     private static let call = ToolCall(id: "c1", name: "fs_read", input: ["path": "a.txt"])
 

@@ -5,7 +5,7 @@ import TurnLoop
 
 @testable import GatewayStore
 
-@Suite("Projects", .timeLimit(.minutes(1)))
+@Suite("Projects", .timeLimit(.minutes(5)))
 struct ProjectTests {
     @Test("a project is kept with its rules and its budget")
     func create() async throws {
@@ -37,6 +37,21 @@ struct ProjectTests {
             let id = try await store.createProject(NewProject(name: "a", path: "/x")).id
             #expect(try await failure { try await store.updateProject(id, ProjectChange(name: "")) } == .invalid)
             #expect(try await store.projects().total == 1)
+        }
+    }
+
+    @Test("the project of a folder is found by its path, of several the one that was used last")
+    func byPath() async throws {
+        try await withStore { store in
+            let first = try await store.createProject(NewProject(name: "a", path: "/srv/a"))
+            let other = try await store.createProject(NewProject(name: "b", path: "/srv/a/b"))
+            #expect(try await store.project(at: "/srv/a") == first)
+            #expect(try await store.project(at: "/srv/a/b") == other)
+            #expect(try await store.project(at: "/srv") == nil)
+            let second = try await store.createProject(NewProject(name: "c", path: "/srv/a"))
+            #expect(try await store.project(at: "/srv/a") == second)
+            let used = try await store.updateProject(first.id, ProjectChange(name: "d"))
+            #expect(try await store.project(at: "/srv/a") == used)
         }
     }
 

@@ -5,7 +5,7 @@ import TurnLoop
 
 @testable import GatewayStore
 
-@Suite("Sessions", .timeLimit(.minutes(1)))
+@Suite("Sessions", .timeLimit(.minutes(5)))
 struct SessionTests {
     @Test("a session is kept with its prompt, its tools and its rules, in a project or without one")
     func create() async throws {

@@ -8,7 +8,7 @@ import TurnLoop
 
 @testable import GatewayStore
 
-@Suite("Files that are newer, foreign or full", .timeLimit(.minutes(1)))
+@Suite("Files that are newer, foreign or full", .timeLimit(.minutes(5)))
 struct TroubleTests {
     /// The reason of the `StorageError` that the body throws, or nil when it throws none.
     private static func refusal(_ body: () async throws -> Void) async throws -> StorageError.Kind? {

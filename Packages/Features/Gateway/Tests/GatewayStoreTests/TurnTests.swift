@@ -6,7 +6,7 @@ import StorageKit
 import Testing
 import TurnLoop
 
-@Suite("Turns", .timeLimit(.minutes(1)))
+@Suite("Turns", .timeLimit(.minutes(5)))
 struct TurnTests {
     @Test("of a session one turn runs at a time, whichever store asks")
     func busy() async throws {

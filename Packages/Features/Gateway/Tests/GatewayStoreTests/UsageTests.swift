@@ -4,7 +4,7 @@ import GatewayStore
 import Testing
 import TurnLoop
 
-@Suite("What answers took", .timeLimit(.minutes(1)))
+@Suite("What answers took", .timeLimit(.minutes(5)))
 struct UsageTests {
     @Test("unknown cost stays unknown, and is told beside what is known")
     func unknown() async throws {

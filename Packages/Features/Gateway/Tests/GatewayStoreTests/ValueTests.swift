@@ -30,6 +30,8 @@ struct ValueTests {
         #expect(Day(start) == day && Day(Timestamp(microseconds: start.microseconds - 1)) < day)
         #expect(Day(Timestamp(microseconds: start.microseconds + 86_399_999_999)) == day)
         #expect(Day(Timestamp(microseconds: start.microseconds + 86_400_000_000)).number == day.number + 1)
+        #expect(Day.rest(after: start) == .seconds(86_400))
+        #expect(Day.rest(after: Timestamp(microseconds: start.microseconds + 86_399_999_999)) == .microseconds(1))
     }
 
     @Test(

@@ -1,5 +1,7 @@
 import CoreTesting
 import FileKit
+import HTTPClient
+import HTTPCore
 import HTTPTesting
 import JSON
 import Registry
@@ -7,7 +9,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("The gateway's token")
+@Suite("The gateway's token", .timeLimit(.minutes(2)))
 struct GatewayTokenTests {
     private func token(
         _ folder: String, _ vault: any Feature.Type = MemoryVault.self, isNew: Bool = false,
@@ -52,6 +54,35 @@ struct GatewayTokenTests {
                 try await token(folder, MemoryVault.self, isNew: true, given)
             }
             #expect(try await token(folder, MemoryVault.self, [GatewayToken.variable: ""]) == own)
+        }
+    }
+
+    @Test(
+        "that is new counts at once in a gateway that runs, and the old one no more",
+        arguments: [MemoryVault.self, NoVault.self] as [any Feature.Type])
+    func running(vault: any Feature.Type) async throws {
+        try await TemporaryDirectory.run { folder in
+            let old = try await token(folder, vault)
+            let serving = Task {
+                try await TestHost([vault, GatewayFeature.self], folder: folder).perform("gateway.serve", ["port": 0])
+            }
+            let deadline = ContinuousClock.now + .seconds(20)
+            while !Files.exists("\(folder)/state/gateway.json"), ContinuousClock.now < deadline { await Task.yield() }
+            let state = try JSON(parsing: try Files.read("\(folder)/state/gateway.json", limit: 4096))
+            let address = try #require(state["addresses"]?[0]?.string)
+            let client = HTTPClient()
+            func status(_ token: String) async throws -> Int {
+                let headers: HTTPHeaders = ["Authorization": "Bearer \(token)"]
+                return try await client.send(HTTPRequest(.get, try HTTPURL(address), headers: headers)).status.code
+            }
+            #expect(try await status(old) == 200)
+            let new = try await token(folder, vault, isNew: true)
+            // Already before anybody has shown the new one.
+            #expect(try await status(old) == 401)
+            #expect(try await status(new) == 200)
+            await client.close()
+            serving.cancel()
+            _ = await serving.result
         }
     }
 

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import FileKit
 import GatewayModels
 import GatewayStore
@@ -38,15 +39,39 @@ struct ClaudeTests {
             usage={"input_tokens": 10, "output_tokens": 4})
         """#
 
-    private func run(_ rules: [ApprovalRule] = [], _ body: (Workshop, Turns) async throws -> Void) async throws {
-        try await Workshop.run(rules: rules) { workshop in
+    /// Never has enough; each round takes 8 tokens in and 4 out.
+    private static let endless = #"""
+        #!/usr/bin/python3
+        import json, sys
+        def say(**frame):
+            print(json.dumps(dict(frame, session_id="s-1")), flush=True)
+        sys.stdin.readline()
+        say(type="system", subtype="init", model="claude-opus-5", tools=["Bash"])
+        number = 0
+        while True:
+            number += 1
+            say(type="assistant", parent_tool_use_id=None, message={
+                "id": "m-%d" % number, "role": "assistant", "usage": {"input_tokens": 8, "output_tokens": 4},
+                "content": [{"type": "tool_use", "id": "t-%d" % number, "name": "Bash", "input": {}}]})
+            say(type="user", parent_tool_use_id=None, message={"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "t-%d" % number, "content": "x"}]})
+        """#
+
+    private func run(
+        _ rules: [ApprovalRule] = [], script: String = script, budget: ProjectBudget = ProjectBudget(),
+        settings: TurnSettings = TurnSettings(), clock: any Clock<Duration> = ContinuousClock(),
+        _ body: (Workshop, Turns) async throws -> Void
+    ) async throws {
+        try await Workshop.run(rules: rules, budget: budget) { workshop in
             let program = "\(workshop.folder)/claude"
-            try Files.writeAtomically(Array(Self.script.utf8), to: program, mode: 0o755)
+            try Files.writeAtomically(Array(script.utf8), to: program, mode: 0o755)
             let days = Days()
             let command = ClaudeCommand(
                 program: program, environment: CommandEnvironment(["PATH": "/usr/bin:/bin"]),
-                clock: ContinuousClock(), now: { days.next })
-            let turns = Turns(store: workshop.store, providers: { [] }, claude: command, now: { days.next })
+                clock: clock, now: { days.next })
+            let turns = Turns(
+                store: workshop.store, providers: { [] }, settings: settings, claude: command, clock: clock,
+                now: { days.next })
             try await body(workshop, turns)
             await turns.close()
         }
@@ -79,6 +104,24 @@ struct ClaudeTests {
         }
     }
 
+    @Test("a question waits for as long as the settings say, and not for as long as the command would")
+    func patience() async throws {
+        var settings = TurnSettings()
+        settings.approvalTime = .seconds(600)
+        let clock = TestClock()
+        try await run(settings: settings, clock: clock) { workshop, turns in
+            let report = try await turns.run(workshop.input("Go", model: "claude/default")) { events in
+                for ticket in Heard(events).tickets {
+                    // Those of the turn, of the question and of the command.
+                    await clock.waitForSleepers(3)
+                    clock.advance(by: .seconds(400))
+                    try turns.answer(ticket.id, of: ticket.session, ApprovalAnswer(isAllowed: true))
+                }
+            }
+            #expect(report.text.hasPrefix("allow"))
+        }
+    }
+
     @Test("the project's rules decide about its calls without a question")
     func rules() async throws {
         try await run([ApprovalRule(.allow, tool: "Bash", source: "claude", scope: .project)]) { workshop, turns in
@@ -86,6 +129,30 @@ struct ClaudeTests {
             let report = try await turns.run(workshop.input("Go", model: "claude/default")) { heard.receive($0) }
             #expect(report.text.hasPrefix("allow"))
             #expect(heard.tickets == [])
+            let decisions = try await workshop.audit(report.place.session).filter { $0.action == "tool.call" }
+            #expect(decisions.map(\.decision) == ["allowed by a rule of the project"])
+        }
+    }
+
+    @Test("the limits of a turn hold for each of its rounds", arguments: 0..<4)
+    func limits(which: Int) async throws {
+        var settings = TurnSettings()
+        var budget = ProjectBudget()
+        let (code, rounds): (String, Int)
+        switch which {
+        case 0: (settings.rounds, code, rounds) = (3, "gateway.round-limit", 3)
+        case 1: (settings.outputTokens, code, rounds) = (6, "gateway.output-limit", 2)
+        // A round costs 140,000 billionths of a dollar.
+        case 2: (settings.cost, code, rounds) = (Cost(nanodollars: 400_000), "gateway.cost-limit", 3)
+        default: (budget.project.tokens, code, rounds) = (40, "gateway.budget-exceeded", 4)
+        }
+        try await run(script: Self.endless, budget: budget, settings: settings) { workshop, turns in
+            let report = try await turns.run(workshop.input("Go", model: "claude/default")) { _ in }
+            #expect(report.failure?.code == code)
+            #expect(report.outcome.rounds == rounds && report.outcome.usage.outputTokens == 4 * rounds)
+            // What was used counts, although there is no whole answer.
+            let id = try #require(report.place.session)
+            #expect(try await workshop.store.session(id)?.usage.tokens == 12 * rounds)
         }
     }
 

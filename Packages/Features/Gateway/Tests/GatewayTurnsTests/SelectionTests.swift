@@ -58,6 +58,28 @@ struct SelectionTests {
         #expect(told == ["there are no tools of 'flies' here; did you mean 'files'?"])
     }
 
+    @Test("a request that selects a tool that nobody has is refused, and nothing begins")
+    func unknownTool() async throws {
+        let model = ScriptedModel("scripted", .say("done"))
+        try await Workshop.run(model, sources: [TestTools("a", [("x.y", .reads)])]) { workshop in
+            var input = workshop.input("Go")
+            input.selection = ToolSelection(tools: ["x.y", "fs.read", "x.z"])
+            let kind = try await refusal { _ = try await workshop.turns.run(input) { _ in } }
+            #expect(kind == .unknownTool && model.requests.isEmpty)
+            #expect(try await workshop.store.stats().sessions == 0)
+        }
+    }
+
+    @Test("nobody is refused for a tool that a source may have which does not answer now")
+    func silentSource() async throws {
+        try await Workshop.run(ScriptedModel("scripted", .say("done")), sources: [SilentTools()]) { workshop in
+            var input = workshop.input("Go")
+            input.selection = ToolSelection(tools: ["x.z"])
+            let report = try await workshop.turns.run(input) { _ in }
+            #expect(report.text == "done")
+        }
+    }
+
     @Test("a tool that is not offered cannot be called")
     func notOffered() async throws {
         let tools = TestTools()
@@ -93,4 +115,12 @@ struct SelectionTests {
             #expect(try await refusal { _ = try await workshop.turns.toolOffers(project: "none") } == .projectNotFound)
         }
     }
+}
+
+/// A source that cannot say which tools it has.
+private final class SilentTools: ToolSource {
+    let name = "silent"
+
+    func tools() async throws -> [ToolDescription] { throw InteractionError.unanswered(id: "x", prompt: "x") }
+    func run(_ call: ToolCall) async throws -> ToolResult { throw CancellationError() }
 }

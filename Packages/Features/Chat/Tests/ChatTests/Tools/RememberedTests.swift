@@ -1,4 +1,5 @@
 import Capabilities
+import ChatHistory
 import FileKit
 import JSON
 import Registry
@@ -76,6 +77,25 @@ struct RememberedTests {
                 try await desk.run("chat.send", ["tools": true])
                 #expect(person.asked.count { $0 == "chat.approve" } == questions, "\(answer)")
             }
+        }
+    }
+
+    @Test("and cannot be read any more holds no more, which is told, since it may have been a denial")
+    func unreadable() async throws {
+        try await Desk.run(answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]) { desk in
+            desk.project = "\(desk.folder)/here/.martlet/config.json"
+            let id = try #require(try await desk.say("Saw", ["tools": true])["session_id"]?.string)
+            let history = History("\(desk.folder)/data/chat.db") { Timestamp(microseconds: 1_800_000_000_000_000) }
+            try await history.add(["verdict": "perhaps", "tool": "saw"], toProject: "\(desk.folder)/here")
+            try await history.add(["tool": "saw"], to: ConversationID(rawValue: id))
+            await history.close()
+            let done = try await desk.say("Saw", ["conversation": .string(id)])
+            #expect(done.exit == .unanswered)
+            let told = done.heard.notices.filter { $0.contains("does not hold") }
+            #expect(told.count == 2, "\(done.notices)")
+            #expect(told.first?.hasPrefix("a rule that was remembered for this conversation ") == true)
+            #expect(told.last?.hasPrefix("a rule that was remembered for this project ") == true)
+            #expect(told.last?.contains("perhaps") == true)
         }
     }
 

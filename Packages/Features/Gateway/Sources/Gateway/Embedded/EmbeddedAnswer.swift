@@ -22,9 +22,11 @@ struct EmbeddedAnswer {
     }
 
     func answer(_ report: TurnReport) -> ChatAnswer {
-        ChatAnswer(
+        var answer = ChatAnswer(
             start: start, message: message, finish: report.outcome.answer?.finish ?? .stop,
             usage: report.outcome.usage)
+        answer.isUnapproved = report.outcome.isUnapproved
+        return answer
     }
 
     private mutating func add(_ event: ChatEvent) {

@@ -100,14 +100,8 @@ final class EmbeddedGateway: ModelProvider {
     /// The project of the folder in which the command runs, which is made when it is first used.
     private func project() async throws -> String {
         let path = try Files.canonical(surroundings.locations.current)
+        if let known = try await store.project(at: path) { return known.id }
         let name = path.split(separator: "/").last.map(String.init) ?? path
-        var page = PageRequest(size: 100)
-        while true {
-            let found = try await store.projects(page: page)
-            if let known = found.items.first(where: { $0.project.path == path }) { return known.project.id }
-            guard found.hasNext else { break }
-            page = PageRequest(number: page.number + 1, size: 100)
-        }
         return try await store.createProject(NewProject(name: name, path: path)).id
     }
 }

@@ -12,17 +12,31 @@ struct HealthProbe: Sendable {
 
     /// Of one that said where it is, and which certificate it has.
     func look(at state: InstanceState) async -> GatewayHealth {
+        var health = await look(at: state.addresses.first ?? "", Self.trust(in: state))
+        health.process = Int(state.process.process)
+        health.started = state.started
+        return health
+    }
+
+    /// Whether that one takes a token. It looks at what was stored when it does not know it.
+    func isAccepted(_ token: Secret, by state: InstanceState) async throws -> Bool {
+        // It looks once a second at most, and another client may have had it look a moment ago.
+        for attempt in 0..<4 {
+            if attempt > 0 { try await services.surroundings.clock.sleep(for: .milliseconds(400)) }
+            let response = try await send("/", to: state.addresses.first ?? "", Self.trust(in: state), token)
+            if response.status.code != 401 { return response.status.isSuccess }
+        }
+        return false
+    }
+
+    private static func trust(in state: InstanceState) -> TrustDomain {
         var trust = TrustDomain()
         // Who made the certificate matters to nobody who knows which one it is.
         trust.judge = { certificate in
             Hexadecimal.encode(certificate.fingerprint) == state.fingerprint
                 ? .accepted : .refused("the certificate is not the one that the gateway said it has")
         }
-        let address = state.addresses.first ?? ""
-        var health = await look(at: address, trust)
-        health.process = Int(state.process.process)
-        health.started = state.started
-        return health
+        return trust
     }
 
     /// Of any other, whose certificate is judged as that of every server.
@@ -32,14 +46,10 @@ struct HealthProbe: Sendable {
     }
 
     private func look(at address: String, _ trust: TrustDomain) async -> GatewayHealth {
-        var configuration = HTTPClient.Configuration()
-        configuration.trust = trust
-        configuration.feature = "gateway"
-        let client = HTTPClient(configuration)
         var health = GatewayHealth(address: address)
         do {
             let start = services.surroundings.clock.measure()
-            let response = try await client.send(request(address)).requireSuccess()
+            let response = try await send("/health", to: address, trust).requireSuccess()
             health.latency = start()
             health.read(try JSON(parsing: response.body))
         } catch {
@@ -48,18 +58,35 @@ struct HealthProbe: Sendable {
             health.reason = failure.message
             health.mend = Self.mend(failure.code)
         }
-        await client.close()
         return health
     }
 
-    private func request(_ address: String) throws -> HTTPRequest {
+    private func send(
+        _ path: String, to address: String, _ trust: TrustDomain, _ token: Secret? = nil
+    ) async throws -> HTTPResponse {
+        var configuration = HTTPClient.Configuration()
+        configuration.trust = trust
+        configuration.feature = "gateway"
+        let client = HTTPClient(configuration)
+        let result: Result<HTTPResponse, any Error>
+        do {
+            result = .success(try await client.send(request(path, address, token)))
+        } catch {
+            result = .failure(error)
+        }
+        await client.close()
+        return try result.get()
+    }
+
+    private func request(_ path: String, _ address: String, _ token: Secret?) throws -> HTTPRequest {
         var request: HTTPRequest
         if address.hasPrefix("unix:") {
-            request = HTTPRequest(.get, try HTTPURL("http://localhost/health"))
+            request = HTTPRequest(.get, try HTTPURL("http://localhost\(path)"))
             request.unixSocket = String(address.dropFirst(5))
         } else {
-            request = HTTPRequest(.get, try HTTPURL(address, assuming: .http).resolving("/health"))
+            request = HTTPRequest(.get, try HTTPURL(address, assuming: .http).resolving(path))
         }
+        token?.withText { request.headers["Authorization"] = "Bearer \($0)" }
         request.retry = .none
         request.limits.connect = .seconds(3)
         request.limits.total = .seconds(5)

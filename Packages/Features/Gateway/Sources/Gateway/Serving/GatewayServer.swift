@@ -36,7 +36,7 @@ struct GatewayServer {
             store: services.store, turns: turns, folders: services.folders, version: context.host.version,
             now: context.host.now)
         let server = HTTPServer(
-            try Routes(try gatewayRoutes(api)), try configuration(api, wish, identity, token))
+            try Routes(try gatewayRoutes(api)), try configuration(api, wish, identity, live(token)))
         let (started, signal) = AsyncStream.makeStream(of: [BoundAddress].self)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -71,7 +71,7 @@ struct GatewayServer {
     private var drain: Duration { settings[GatewaySettings.drain] }
 
     private func configuration(
-        _ api: APIServices, _ wish: ServeWish, _ identity: Identity?, _ token: Secret
+        _ api: APIServices, _ wish: ServeWish, _ identity: Identity?, _ token: LiveToken
     ) throws -> ServerConfiguration {
         var configuration = ServerConfiguration()
         configuration.adopt(api)
@@ -88,10 +88,20 @@ struct GatewayServer {
         configuration.spans += context.registry.all((any SpanSink).self)
         configuration.now = context.host.now
         configuration.authenticate = { head in
-            guard let shown = head.shownToken, shown.equals(token) else { return nil }
+            guard let shown = head.shownToken, await token.accepts(shown) else { return nil }
             return Principal("token")
         }
         return configuration
+    }
+
+    private func live(_ token: Secret) -> LiveToken {
+        LiveToken(token, now: context.host.now) { [tokens = services.token, registry = context.registry] in
+            // Nobody is asked for a passphrase because somebody shows a wrong token; where the vault cannot be opened
+            // without, the token stays as it is.
+            await ActionContext.$current.withValue(nil) {
+                do { return try await tokens.known(registry)?.token } catch { return nil }
+            }
+        }
     }
 
     /// Says how much is being done, whenever that changes.

@@ -20,16 +20,21 @@ struct GatewayToken: Sendable {
 
     /// The token, which is made when there is none yet.
     func current(_ context: ActionContext) async throws -> (token: Secret, place: Place) {
-        if let text = surroundings.environment[Self.variable], !text.isEmpty { return (learnt(text), .variable) }
-        if let secret = try await context.registry.one((any SecretStore).self).secret(named: Self.name) {
-            surroundings.redactor.learn(secret)
-            return (secret, .vault)
-        }
-        if let text = try kept() { return (learnt(text), .file) }
+        if let known = try await known(context.registry) { return known }
         return try await renewed(context)
     }
 
-    /// Another token; who has the old one is refused from the gateway's next start on.
+    /// The token; nil when there is none yet.
+    func known(_ registry: Registry) async throws -> (token: Secret, place: Place)? {
+        if let text = surroundings.environment[Self.variable], !text.isEmpty { return (learnt(text), .variable) }
+        if let secret = try await registry.one((any SecretStore).self).secret(named: Self.name) {
+            surroundings.redactor.learn(secret)
+            return (secret, .vault)
+        }
+        return try kept().map { (learnt($0), .file) }
+    }
+
+    /// Another token. A gateway that runs takes it when it is shown, and refuses the old one from then on.
     func renewed(_ context: ActionContext) async throws -> (token: Secret, place: Place) {
         guard surroundings.environment[Self.variable, default: ""].isEmpty else {
             throw ServingError(

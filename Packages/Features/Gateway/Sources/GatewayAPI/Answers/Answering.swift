@@ -27,7 +27,11 @@ final class Answering<Form: AnswerForm>: Answerable {
     }
 
     func answer() async throws -> HTTPAnswer {
-        asked.streams ? try await stream() : try await whole()
+        do {
+            return asked.streams ? try await stream() : try await whole()
+        } catch let error as GatewayError where error.retryAfter != nil {
+            throw RequestProblem(error)
+        }
     }
 
     // MARK: - Whole answers

@@ -20,7 +20,7 @@ extension ChatRoutes {
                     try AnthropicRequest(body.json)
                 }
                 return TokenCount(tokens: TokenEstimate().tokens(of: request.chat))
-            },
+            }.refusingInputs(with: .badRequest),
             Route(
                 .post, "/v1/chat/completions/debug", "debugCompletion", "How a request would be understood", wish,
                 .body(CompletionBody.self, "What would be asked", unknown: .kept)

@@ -42,7 +42,9 @@ struct ChatRoutes {
             .answering(.ok, MessagesReply.self, "The answer").example(request: Self.example(["max_tokens": 1024])),
         ].map { route in
             route.answering(.ok, type: "text/event-stream", "The answer as it comes into being")
-                .refusing(.notFound, .conflict, .tooManyRequests, .badGateway, .gatewayTimeout).tagged("chat")
+                .refusing(.notFound, .conflict, .tooManyRequests, .badGateway, .gatewayTimeout)
+                // As OpenAI and Anthropic do it; their clients know no 422.
+                .refusingInputs(with: .badRequest).tagged("chat")
         }
     }
 

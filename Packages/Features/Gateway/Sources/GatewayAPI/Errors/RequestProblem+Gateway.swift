@@ -1,6 +1,7 @@
 import Capabilities
 import HTTPCore
 import HTTPServer
+import JSON
 import ModelKit
 
 extension RequestProblem {
@@ -29,5 +30,6 @@ extension RequestProblem {
     /// Why there is no answer, when a turn ended before it had said anything.
     init(_ failure: any Failure) {
         self.init(FailureStatus.status(of: failure), code: failure.code, failure.message)
+        headers["Retry-After"] = failure.details["retry_after"]?.int.map(String.init)
     }
 }

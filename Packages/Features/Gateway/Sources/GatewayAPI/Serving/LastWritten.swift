@@ -7,12 +7,15 @@ final class LastWritten<Value: OutputValue & Equatable>: Sendable {
     private let last = Mutex<(value: Value, bytes: [UInt8])?>(nil)
 
     func answer(_ value: Value) -> HTTPAnswer {
-        let bytes = last.withLock { last in
+        .bytes(bytes(of: value), type: "application/json")
+    }
+
+    func bytes(of value: Value) -> [UInt8] {
+        last.withLock { last in
             if let last, last.value == value { return last.bytes }
             let bytes = value.json.bytes
             last = (value, bytes)
             return bytes
         }
-        return .bytes(bytes, type: "application/json")
     }
 }

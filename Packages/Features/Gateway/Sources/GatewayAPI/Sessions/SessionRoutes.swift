@@ -48,6 +48,7 @@ struct SessionRoutes {
     private func create(_ body: NewSessionBody) async throws -> WireSession {
         if let project = body.project { _ = try await services.project(project) }
         if let model = body.model { _ = try await services.turns.model(named: model) }
+        try await services.turns.check(body.selection, inProject: body.project)
         let new = NewSession(
             project: body.project, title: body.title, model: body.model, systemPrompt: body.systemPrompt,
             selection: body.selection)
@@ -67,7 +68,8 @@ struct SessionRoutes {
     }
 
     private func setTools(_ id: String, _ body: ToolsBody) async throws -> WireTools {
-        _ = try await services.session(id)
+        let session = try await services.session(id)
+        try await services.turns.check(body.selection, inProject: session.project)
         try await store.setTools(body.selection, of: id)
         return WireTools(session: id, selection: body.selection)
     }

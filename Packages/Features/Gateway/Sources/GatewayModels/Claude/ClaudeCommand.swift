@@ -6,15 +6,19 @@ public import TurnLoop
 /// Anthropic's `claude` command as a backend: one process for each turn, spoken to in its stream-json mode.
 ///
 /// The command has tools of its own and runs them in the folder that it is given. When it wants to know whether it may,
-/// it asks through `approve`, as a `TurnLoop` does. It gets the variables that it is given here and no others.
+/// the policy decides or has `approve` asked, as in a `TurnLoop`. It gets the variables that it is given here and no
+/// others.
 public struct ClaudeCommand: Sendable {
-    /// How long things may take.
+    /// Decides by what was used so far whether another round may begin; what it throws ends the turn.
+    public typealias Admit = @Sendable (_ rounds: Int, _ used: Usage) async throws -> Void
+
+    /// How far one turn may go.
     public struct Limits: Sendable {
+        /// How often the command may ask its model.
+        public var rounds = 50
         /// How long a person may think about an approval; after that it counts as denied.
         public var approval: Duration = .seconds(300)
-        /// How long the command may take to end its turn when it is asked to, before it gets SIGTERM.
-        public var interrupt: Duration = .milliseconds(100)
-        /// How long it may take after SIGTERM, before it gets SIGKILL.
+        /// How long it may take after SIGTERM, which it gets as soon as the turn is to stop, before it gets SIGKILL.
         public var grace: Duration = .milliseconds(200)
         /// How long it may take to go after its turn has ended.
         public var farewell: Duration = .seconds(2)
@@ -74,15 +78,18 @@ public struct ClaudeCommand: Sendable {
     /// Runs one turn; the person's message is the last of the request.
     ///
     /// All that the command says and does becomes one message, whose calls are done already. The id of its session is in
-    /// `ChatStart.id` and can be given to `resume` in the next turn, which then sends only what is new. Cancelling
-    /// interrupts the turn, then ends the process and its group; what has come is kept.
+    /// `ChatStart.id` and can be given to `resume` in the next turn, which then sends only what is new. Cancelling ends
+    /// the process and its group; what has come is kept. A round that has begun is not broken off for a limit.
     ///
+    /// - Parameters:
+    ///   - approve: nil where nobody is there; what had to be asked is denied then.
+    ///   - admit: is asked before each round but the first.
     /// - Throws: only what `emit` throws. What goes wrong with the command is in the outcome.
     public func run(
-        _ request: ChatRequest, in folder: String, resume: String?, approve: TurnLoop.Approve?,
-        emit: @escaping TurnLoop.Emit
+        _ request: ChatRequest, in folder: String, resume: String?, policy: ApprovalPolicy,
+        approve: TurnLoop.Approve?, admit: @escaping Admit, emit: @escaping TurnLoop.Emit
     ) async throws -> TurnOutcome {
         let order = ClaudeOrder(request, in: folder, resume: resume)
-        return try await ClaudeRun(self, order, approve: approve, emit: emit).run()
+        return try await ClaudeRun(self, order, policy: policy, approve: approve, admit: admit, emit: emit).run()
     }
 }

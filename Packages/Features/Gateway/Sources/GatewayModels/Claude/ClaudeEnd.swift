@@ -8,6 +8,8 @@ struct ClaudeEnd {
     private static let longestQuotation = 600
 
     var isStopping: Bool
+    /// What did not let it go on.
+    var refusal: TurnOutcome.End?
     var status: ChildStatus?
     /// The last of its messages.
     var errors: [UInt8]
@@ -17,6 +19,7 @@ struct ClaudeEnd {
 
     func end(of turn: ClaudeTurn) -> TurnOutcome.End {
         if let problem { return .failed(problem) }
+        if let refusal { return refusal }
         if let result = turn.result, !result.isError { return .answered }
         if isStopping { return .stopped }
         guard let result = turn.result else { return .failed(AnyFailure(crash)) }

@@ -25,7 +25,14 @@ final class ClaudeInbox: Sendable {
     private let posting: AsyncStream<ClaudeNews>.Continuation
     private let permits: AsyncStream<Void>
     private let permitting: AsyncStream<Void>.Continuation
-    private let alarm = Mutex<Task<Void, Never>?>(nil)
+    private let state = Mutex(State())
+
+    private struct State {
+        var child: ChildProcess?
+        var isStopped = false
+        /// `close` cancels it.
+        var alarm: Task<Void, Never>?
+    }
 
     init() {
         (news, posting) = AsyncStream.makeStream()
@@ -51,20 +58,38 @@ final class ClaudeInbox: Sendable {
     /// The last line was dealt with.
     func permitNextLine() { permitting.yield() }
 
-    /// Asks for the turn's end, and cancels its task when that takes too long.
+    /// Says which process is to end when the turn is stopped.
+    func begin(_ child: ChildProcess) {
+        let isStopped = state.withLock { state in
+            state.child = child
+            return state.isStopped
+        }
+        if isStopped { child.send(.terminate) }
+    }
+
+    /// Asks for the turn's end, and cancels its task when that takes too long. The process is asked right here: the task
+    /// may be waiting for a client that reads nothing.
     func stop(_ worker: Task<TurnOutcome, any Error>, after limit: Duration, on clock: any Clock<Duration>) {
         post(.stopped)
-        let task = Task {
+        let alarm = Task {
             // Cut short when the turn has ended by itself.
             do { try await clock.sleep(for: limit) } catch { return }
             worker.cancel()
         }
-        alarm.withLock { $0 = task }
+        let child = state.withLock { state in
+            state.isStopped = true
+            state.alarm = alarm
+            return state.child
+        }
+        child?.send(.terminate)
     }
 
     func close() {
         posting.finish()
         permitting.finish()
-        alarm.withLock { $0?.cancel() }
+        state.withLock { state in
+            state.alarm?.cancel()
+            state.child = nil
+        }
     }
 }

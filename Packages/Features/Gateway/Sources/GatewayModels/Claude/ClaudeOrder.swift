@@ -39,6 +39,8 @@ struct ClaudeOrder {
     func command(_ program: String, _ environment: CommandEnvironment) -> Command {
         var command = Command(program, arguments, environment: environment, workingDirectory: folder)
         command.input = .pipe
+        // The end of its input would only end it after its turn, in which it may do much that nobody watches.
+        command.endsWithParent = true
         return command
     }
 

@@ -27,11 +27,12 @@ struct ClaudePermissions {
 
     private let run: ClaudeRun
     private var open: [String: Open] = [:]
-    /// What the person wants to be remembered counts for the rest of the turn.
-    private var policy = ApprovalPolicy()
+    /// Grows by what the person wants to be remembered.
+    private var policy: ApprovalPolicy
 
     init(_ run: ClaudeRun) {
         self.run = run
+        policy = run.policy
     }
 
     /// Takes a request. What we do not know is answered with an error, because an open one would stop the command.
@@ -51,12 +52,13 @@ struct ClaudePermissions {
             call: call, tool: name, source: "claude", effect: Self.reading.contains(name) ? .reads : .writes,
             summary: body?["description"]?.string ?? body?["display_name"]?.string ?? "")
         let (verdict, rule) = policy.verdict(for: request)
-        if let rule, verdict != .ask {
-            return verdict == .allow
-                ? Step(events: turn.allow(call, by: .rule(rule)), reply: ClaudeReply.allow(id, call.input))
-                : Step(
-                    events: turn.deny(call, by: .rule(rule)),
-                    reply: ClaudeReply.deny(id, "a rule of the user denies this"))
+        let origin = rule.map(ApprovalDecision.Origin.rule) ?? .effect
+        switch verdict {
+        case .allow: return Step(events: turn.allow(call, by: origin), reply: ClaudeReply.allow(id, call.input))
+        case .deny:
+            return Step(
+                events: turn.deny(call, by: origin), reply: ClaudeReply.deny(id, "a rule of the user denies this"))
+        case .ask: break
         }
         guard let approve = run.approve else { return unapproved(id, call, &turn) }
         open[id] = Open(

@@ -12,16 +12,21 @@ struct ClaudeRun: Sendable {
 
     let claude: ClaudeCommand
     let order: ClaudeOrder
+    let policy: ApprovalPolicy
     let approve: TurnLoop.Approve?
+    let admit: ClaudeCommand.Admit
     let emit: TurnLoop.Emit
     let inbox = ClaudeInbox()
 
     init(
-        _ claude: ClaudeCommand, _ order: ClaudeOrder, approve: TurnLoop.Approve?, emit: @escaping TurnLoop.Emit
+        _ claude: ClaudeCommand, _ order: ClaudeOrder, policy: ApprovalPolicy, approve: TurnLoop.Approve?,
+        admit: @escaping ClaudeCommand.Admit, emit: @escaping TurnLoop.Emit
     ) {
         self.claude = claude
         self.order = order
+        self.policy = policy
         self.approve = approve
+        self.admit = admit
         self.emit = emit
     }
 
@@ -33,7 +38,7 @@ struct ClaudeRun: Sendable {
         return try await withTaskCancellationHandler {
             try await worker.value
         } onCancel: {
-            inbox.stop(worker, after: claude.limits.interrupt, on: claude.clock)
+            inbox.stop(worker, after: claude.limits.grace, on: claude.clock)
         }
     }
 
@@ -42,9 +47,17 @@ struct ClaudeRun: Sendable {
         var problem: AnyFailure?
         do {
             let command = order.command(claude.program, claude.environment)
-            try await claude.launcher.withChild(command, grace: claude.limits.grace) { child in
+            // A task that is cancelled has given it its time before.
+            try await claude.launcher.withChild(command, grace: .zero) { child in
                 defer { talk.errors = child.errorTail }
-                try await talk.run(with: child)
+                inbox.begin(child)
+                do {
+                    try await talk.run(with: child)
+                } catch {
+                    if !Task.isCancelled { await child.terminate(grace: claude.limits.grace) }
+                    throw error
+                }
+                await child.terminate(grace: claude.limits.grace)
             }
         } catch let failure as EmitFailure {
             throw failure.error

@@ -18,6 +18,8 @@ struct ClaudeTalk {
     private var garbage = 0
     /// Whether the person wants it to end.
     var isStopping = false
+    /// Which limit does not let it go on.
+    private var refusal: TurnOutcome.End?
     /// The last of what it wrote to its standard error.
     var errors: [UInt8] = []
 
@@ -51,7 +53,7 @@ struct ClaudeTalk {
         send(run.order.message)
         for await news in inbox.news {
             try await take(news)
-            if isOverdue || isDrained && status != nil { return }
+            if isOverdue || refusal != nil || isDrained && status != nil { return }
         }
         throw CancellationError()
     }
@@ -105,7 +107,19 @@ struct ClaudeTalk {
                 // The end of its input is the end of its work.
                 outgoing.continuation.finish()
                 expectEnd()
+            } else if turn.isBetweenRounds, !isStopping {
+                refusal = await refusalOfNextRound()
             }
+        }
+    }
+
+    private func refusalOfNextRound() async -> TurnOutcome.End? {
+        guard turn.rounds < run.claude.limits.rounds else { return .roundLimit }
+        do {
+            try await run.admit(turn.rounds, turn.usage)
+            return nil
+        } catch {
+            return Task.isCancelled ? .stopped : .failed(AnyFailure(error))
         }
     }
 
@@ -137,6 +151,8 @@ struct ClaudeTalk {
 
     /// What came of it, and what is still to be told.
     mutating func outcome(_ problem: AnyFailure?) -> (TurnOutcome, [TurnEvent]) {
-        turn.finish(ClaudeEnd(isStopping: isStopping, status: status, errors: errors, problem: problem, run: run))
+        turn.finish(
+            ClaudeEnd(
+                isStopping: isStopping, refusal: refusal, status: status, errors: errors, problem: problem, run: run))
     }
 }

@@ -7,6 +7,7 @@ extension ClaudeTurn {
         settleBlock()
         guard let id = content["id"]?.string, let name = content["name"]?.string else { return [] }
         let call = ToolCall(id: id, name: name, input: content["input"] ?? [:], isDone: true)
+        if updates[id]?.result == nil { open.insert(id) }
         return note(call)
     }
 
@@ -58,6 +59,7 @@ extension ClaudeTurn {
 
     private mutating func settle(_ id: String, _ content: String, isError: Bool) -> [TurnEvent] {
         guard var update = updates[id], update.result == nil else { return [] }
+        open.remove(id)
         let end = now()
         let result = ToolResult(
             call: id, content: content, isError: isError, duration: update.started.map { end - $0 })

@@ -23,8 +23,19 @@ extension ClaudeTurn {
             else { return [] }
             self.block?.text += piece
             return [.chat(block.isReasoning ? .reasoning(piece) : .text(piece))]
+        case "message_delta":
+            // The frames of a message come before its end, and know only what was written until then.
+            if let all = event["usage"]?["output_tokens"]?.int, !counted.isEmpty { count(written: all) }
+            return []
         default: return []
         }
+    }
+
+    private mutating func count(written all: Int) {
+        guard (written..<1 << 40).contains(all) else { return }
+        usage.outputTokens = (usage.outputTokens ?? 0) + all - written
+        written = all
+        usage.cost = estimate
     }
 
     mutating func receive(assistant frame: JSON) -> [TurnEvent] {
@@ -40,7 +51,10 @@ extension ClaudeTurn {
         if let id = message["id"]?.string, counted.insert(id).inserted {
             rounds += 1
             events.append(.round(rounds))
-            usage = usage + (ClaudeResult.usage(message["usage"]) ?? Usage())
+            let used = ClaudeResult.usage(message["usage"]) ?? Usage()
+            usage = usage + used
+            usage.cost = estimate
+            (written, open) = (used.outputTokens ?? 0, [])
         }
         for content in content {
             switch content["type"]?.string {

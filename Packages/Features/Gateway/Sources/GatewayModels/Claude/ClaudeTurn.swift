@@ -25,6 +25,12 @@ struct ClaudeTurn {
     var order: [String] = []
     var block: Block?
     var counted: Set<String> = []
+    /// What the last round is known to have written.
+    var written = 0
+    /// The calls of the last round that have no result yet.
+    var open: Set<String> = []
+    /// Whether a round is over and the model is about to be asked again.
+    private(set) var isBetweenRounds = false
 
     init(now: @escaping @Sendable () -> Timestamp) {
         self.now = now
@@ -36,21 +42,31 @@ struct ClaudeTurn {
     /// Takes a frame; what is unknown is passed over.
     mutating func receive(_ frame: JSON) -> [TurnEvent] {
         let isSubAgent = frame["parent_tool_use_id"]?.string != nil
+        isBetweenRounds = false
         switch frame["type"]?.string {
         case "system": return receive(system: frame)
         case "stream_event" where !isSubAgent: return receive(piece: frame["event"] ?? .null)
         case "assistant" where !isSubAgent: return receive(assistant: frame)
         // Results of a sub-agent count where somebody was asked about the call.
-        case "user": return receive(results: frame["message"]?["content"]?.array ?? [])
+        case "user":
+            let events = receive(results: frame["message"]?["content"]?.array ?? [])
+            isBetweenRounds = !events.isEmpty && !isSubAgent && open.isEmpty
+            return events
         case "result":
             let result = ClaudeResult(frame)
             self.result = result
             settleBlock()
             if let total = result.usage { usage = total }
-            usage.cost = result.cost ?? usage.cost
+            usage.cost = result.cost ?? estimate
             return [.chat(.usage(usage))]
         default: return []
         }
+    }
+
+    /// What the usage would cost by the list, for a turn that ends before the command says it.
+    var estimate: Cost? {
+        guard let model = start?.model else { return nil }
+        return ModelTable.known.description(of: model, provider: "anthropic")?.price?.cost(of: usage)
     }
 
     private mutating func receive(system frame: JSON) -> [TurnEvent] {

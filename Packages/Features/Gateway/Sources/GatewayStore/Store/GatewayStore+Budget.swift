@@ -1,10 +1,14 @@
+public import Capabilities
 import StorageKit
 
 extension GatewayStore {
     /// How the limits stand that hold for a turn: those that its project sets, and the given one of the present day for
     /// everything together. The project is that of the session where none is named.
+    ///
+    /// - Parameter unstored: what was used besides and has to count, too.
     public func checkBudget(
-        session: String? = nil, project: String? = nil, day limit: BudgetLimit = BudgetLimit()
+        session: String? = nil, project: String? = nil, day limit: BudgetLimit = BudgetLimit(),
+        unstored: Usage = Usage()
     ) async throws -> BudgetState {
         let today = Day(now())
         return try await database.read { connection in
@@ -15,15 +19,16 @@ extension GatewayStore {
             let budget = try project.map { try connection.project($0).budget } ?? ProjectBudget()
             var lines: [BudgetState.Line] = []
             if let session, !budget.session.isEmpty {
-                let used = try connection.usage(ofSession: session)
+                let used = try connection.usage(ofSession: session) + unstored
                 lines.append(BudgetState.Line(scope: .session, limit: budget.session, used: used))
             }
             if let project, !budget.project.isEmpty {
-                let used = try connection.usage(ofProject: project)
+                let used = try connection.usage(ofProject: project) + unstored
                 lines.append(BudgetState.Line(scope: .project, limit: budget.project, used: used))
             }
             if !limit.isEmpty {
-                lines.append(BudgetState.Line(scope: .day, limit: limit, used: try connection.usage(of: today)))
+                let used = try connection.usage(of: today) + unstored
+                lines.append(BudgetState.Line(scope: .day, limit: limit, used: used))
             }
             return BudgetState(lines: lines)
         }

@@ -27,6 +27,15 @@ extension GatewayStore {
         try await database.read { try $0.findProject(id) }
     }
 
+    /// The project of a folder, of several the one that was used last; nil where there is none.
+    public func project(at path: String) async throws -> Project? {
+        try await database.read { connection in
+            try connection.first(
+                Connection.projectColumns + " WHERE path = ? ORDER BY updated DESC, id DESC LIMIT 1", path
+            ) { row in try Connection.project(row) }
+        }
+    }
+
     /// The same with its sums.
     public func projectRow(_ id: String) async throws -> ProjectRow? {
         try await database.read { connection in

@@ -4,8 +4,7 @@ import StorageKit
 extension GatewayStore {
     /// Counts an answer that belongs to no message here. It works in a task that was cancelled, too.
     public func account(_ entry: UsageEntry) async throws {
-        let time = now()
-        try await finish { try $0.account(entry, message: nil, at: time) }
+        try await accounts.add(entry, at: now())
     }
 
     /// What the answers took: each for itself and each day in their order, all else from the most tokens down.

@@ -17,10 +17,12 @@ public final class GatewayStore: Sendable {
     public let database: Database
     let now: @Sendable () -> Timestamp
     let turns: OpenTurns
+    let accounts: AccountQueue
 
     public init(_ database: Database, now: @escaping @Sendable () -> Timestamp) {
         self.database = database
         self.now = now
+        accounts = AccountQueue(database)
         turns = OpenTurns(holder: Holder(store: Identifier.make(at: now())))
     }
 
@@ -33,6 +35,7 @@ public final class GatewayStore: Sendable {
 
     /// Waits for what is being stored, and closes the file.
     public func close() async {
+        await accounts.drained()
         await database.close()
     }
 

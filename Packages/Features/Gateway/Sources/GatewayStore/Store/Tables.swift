@@ -56,6 +56,7 @@ extension GatewayStore {
                 actor TEXT NOT NULL, action TEXT NOT NULL, subject TEXT, decision TEXT, detail TEXT NOT NULL) STRICT;
             CREATE INDEX audit_session ON audit (session, id);
             CREATE INDEX audit_project ON audit (project, id);
-            """)
+            """),
+        Migration("projects by path", "CREATE INDEX projects_path ON projects (path, updated, id)"),
     ]
 }

@@ -19,6 +19,12 @@ public struct Day: Sendable, Hashable, Comparable, CustomStringConvertible {
         self.init(time)
     }
 
+    /// How long it is from a moment until the next day begins; never nothing.
+    public static func rest(after time: Timestamp) -> Duration {
+        let rest = time.microseconds % length
+        return .microseconds(rest < 0 ? -rest : length - rest)
+    }
+
     init(number: Int) {
         self.number = number
     }

@@ -72,4 +72,9 @@ public struct UsageSum: Sendable, Hashable {
         usage.inputTokens == nil && usage.outputTokens == nil
             ? nil : (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
     }
+
+    /// With what is stored nowhere yet.
+    static func + (sum: UsageSum, more: Usage) -> UsageSum {
+        UsageSum(key: sum.key, answers: sum.answers, usage: sum.usage + more, unpriced: sum.unpriced)
+    }
 }

@@ -2,19 +2,17 @@ import Capabilities
 import GatewayStore
 import JSON
 
-/// What a turn may use of a source: the tools that were selected. It notes their names, counts and traces their runs.
+/// What a turn may use of a source: the tools that were selected. It counts and traces their runs.
 final class OfferedTools: ToolSource {
     private let source: any ToolSource
     /// Nil for all.
     private let selected: [String]?
-    private let names: ToolNames
     private let runs: ToolRuns
     private let tracer: Tracer
 
-    init(_ source: any ToolSource, selected: [String]?, names: ToolNames, runs: ToolRuns, tracer: Tracer) {
+    init(_ source: any ToolSource, selected: [String]?, runs: ToolRuns, tracer: Tracer) {
         self.source = source
         self.selected = selected
-        self.names = names
         self.runs = runs
         self.tracer = tracer
     }
@@ -22,11 +20,24 @@ final class OfferedTools: ToolSource {
     var name: String { source.name }
 
     func tools() async throws -> [ToolDescription] {
-        let tools = try await source.tools().filter { tool in
-            selected?.contains { $0 == tool.name || $0 == ToolNames.plain(tool.name) } ?? true
-        }
-        for tool in tools { names.learn(tool.name, of: name) }
-        return tools
+        try await source.tools().filter { tool in selected?.contains { Self.isTool(tool.name, called: $0) } ?? true }
+    }
+
+    /// Whether somebody who says `word` means a tool: by its own name, or as a model knows it, because most providers
+    /// take neither dots nor long names.
+    static func isTool(_ tool: String, called word: String) -> Bool {
+        word == tool || word == plain(tool)
+    }
+
+    /// As `TurnLoop` makes them: letters, digits, `_` and `-`, up to 64.
+    private static func plain(_ name: String) -> String {
+        String(
+            name.unicodeScalars.prefix(64).map { scalar -> Character in
+                switch scalar {
+                case "a"..."z", "A"..."Z", "0"..."9", "_", "-": Character(scalar)
+                default: "_"
+                }
+            })
     }
 
     func run(_ call: ToolCall) async throws -> ToolResult {

@@ -1,4 +1,5 @@
 public import Capabilities
+public import GatewayStore
 
 /// What one source of tools offers.
 public struct ToolOffer: Sendable, Hashable {
@@ -20,8 +21,11 @@ extension Turns {
         } else {
             found = try await sources(in: nil)
         }
-        let sources = found
-        return await withTaskGroup(of: (Int, ToolOffer).self) { group in
+        return await offers(of: found)
+    }
+
+    private func offers(of sources: [any ToolSource]) async -> [ToolOffer] {
+        await withTaskGroup(of: (Int, ToolOffer).self) { group in
             for (index, source) in sources.enumerated() {
                 group.addTask { [clock = parts.clock, limit = parts.settings.callTime] in
                     (index, await Self.offer(of: source, within: limit, on: clock))
@@ -29,6 +33,27 @@ extension Turns {
             }
             return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }.sorted { $0.key < $1.key }.map(\.value)
         }
+    }
+
+    /// Throws where a selection names a tool that nobody has, so that nobody believes in a choice that does not count.
+    public func check(_ selection: ToolSelection, inProject id: String?) async throws {
+        guard selection.tools?.isEmpty == false else { return }
+        var project: Project?
+        if let id { project = try await self.project(id) }
+        try await check(selection, among: sources(in: project))
+    }
+
+    func check(_ selection: ToolSelection, among sources: [any ToolSource]) async throws {
+        guard let wanted = selection.tools, !wanted.isEmpty else { return }
+        let offers = await offers(of: sources)
+        // A source that does not answer now may have any.
+        guard offers.allSatisfy({ $0.problem == nil }) else { return }
+        let known = offers.flatMap(\.tools).map(\.name)
+        guard let name = wanted.first(where: { name in !known.contains { OfferedTools.isTool($0, called: name) } })
+        else { return }
+        let list = known.isEmpty ? "no tool can be used here" : "there are \(known.joined(separator: ", "))"
+        throw GatewayError(
+            .unknownTool, "there is no tool \(PlainText.escape(name).quoted); \(list)", param: "enabled_tools")
     }
 
     private static func offer(

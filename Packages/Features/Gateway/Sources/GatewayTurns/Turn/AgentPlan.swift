@@ -14,7 +14,6 @@ struct AgentPlan: Sendable {
     let messages: [Message]
     let selection: ToolSelection
     let sources: [any ToolSource]
-    let names: ToolNames
     /// What the client is told first.
     let notices: [String]
     let canAsk: Bool

@@ -103,17 +103,22 @@ extension AgentTurn {
         }
     }
 
-    /// The command does its calls itself and asks about each, so that the rules are looked at here.
+    /// The command asks its model and does its calls itself, under the same rules and limits.
     private func ask(
         _ command: ClaudeCommand, _ request: ChatRequest, _ recorder: TurnRecorder
     ) async throws -> TurnOutcome {
         guard let folder = plan.project?.path else { throw GatewayError.needsProject(plan.choice.name) }
         let last = try await parts.store.lastAnswer(of: plan.session.id)
-        let approver = PolicyApprover(policy: plan.policy(parts.settings), ask: plan.canAsk ? asker : nil)
         let known = last?.provider == ClaudeCommand.provider ? last?.start?.id : nil
+        let meter = TurnMeter(parts: parts, place: plan.place)
+        var command = command
+        command.limits.rounds = max(1, parts.settings.rounds)
+        // Each question has its own limit already, which is to be the one that counts.
+        command.limits.approval = max(command.limits.approval, parts.settings.approvalTime + .seconds(5))
         func run(resuming session: String?) async throws -> TurnOutcome {
             try await command.run(
-                request, in: folder, resume: session, approve: { try await approver.approve($0) },
+                request, in: folder, resume: session, policy: plan.policy(parts.settings),
+                approve: plan.canAsk ? asker : nil, admit: { try await meter.admit(after: $0, unstored: $1) },
                 emit: { try await recorder.receive($0) })
         }
         let outcome = try await run(resuming: known)

@@ -23,20 +23,31 @@ struct TurnMeter: Sendable {
         return request
     }
 
+    /// Another round of a backend that asks its model itself, so that nothing of the turn is stored before its end.
+    func admit(after rounds: Int, unstored used: Usage) async throws {
+        _ = try tokensLeft(
+            after: TurnSpending(answers: rounds, written: used.outputTokens ?? 0, cost: used.cost))
+        try await parts.checkBudget(session: place.session, project: place.project, unstored: used)
+    }
+
     /// The request within the limits of a single turn.
     func limited(_ request: ChatRequest, after spent: TurnSpending) throws -> ChatRequest {
+        guard let left = try tokensLeft(after: spent) else { return request }
         var request = request
-        if let limit = parts.settings.outputTokens {
-            let left = limit - spent.written
-            guard left > 0 else {
-                throw GatewayError(.outputLimit, Self.message("wrote \(spent.written) of \(limit) tokens"))
-            }
-            request.options.maxTokens = min(request.options.maxTokens ?? left, left)
-        }
+        request.options.maxTokens = min(request.options.maxTokens ?? left, left)
+        return request
+    }
+
+    /// How many tokens a turn may still write, where that is limited. Throws when it may do nothing more.
+    private func tokensLeft(after spent: TurnSpending) throws -> Int? {
         if let limit = parts.settings.cost, let cost = spent.cost, cost.nanodollars >= limit.nanodollars {
             throw GatewayError(.costLimit, Self.message("cost as much as a turn may cost"))
         }
-        return request
+        guard let limit = parts.settings.outputTokens else { return nil }
+        guard spent.written < limit else {
+            throw GatewayError(.outputLimit, Self.message("wrote \(spent.written) of \(limit) tokens"))
+        }
+        return limit - spent.written
     }
 
     private static func message(_ what: String) -> String {

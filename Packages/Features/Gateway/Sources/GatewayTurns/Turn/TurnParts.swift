@@ -29,10 +29,14 @@ final class TurnParts: Sendable {
 
     var hasDayBudget: Bool { settings.dayBudget != BudgetLimit() }
 
-    /// Throws when tokens or money of a session, a project or the day are used up.
-    func checkBudget(session: String?, project: String?) async throws {
+    /// Throws when tokens or money of a session, a project or the day are used up, with what is not stored yet.
+    func checkBudget(session: String?, project: String?, unstored: Usage = Usage()) async throws {
         if session == nil, project == nil, !hasDayBudget { return }
-        let state = try await store.checkBudget(session: session, project: project, day: settings.dayBudget)
-        if let spent = state.spent { throw GatewayError(.budgetExceeded, spent.message) }
+        let state = try await store.checkBudget(
+            session: session, project: project, day: settings.dayBudget, unstored: unstored)
+        guard let spent = state.spent else { return }
+        // Only that of the day begins anew by itself.
+        throw GatewayError(
+            .budgetExceeded, spent.message, retryAfter: spent.scope == .day ? Day.rest(after: now()) : nil)
     }
 }

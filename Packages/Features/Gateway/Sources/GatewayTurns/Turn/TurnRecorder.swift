@@ -89,7 +89,7 @@ actor TurnRecorder {
         switch update.state {
         case .waiting:
             var call = update.call
-            call.name = plan.names.own(call.name, of: update.source)
+            call.name = update.tool ?? call.name
             call.isDone = true
             return [.chat(.call(call))]
         case .approved, .running: return []
@@ -147,8 +147,7 @@ extension TurnRecorder {
         try await parts.store.audit(
             AuditEntry(
                 project: plan.project?.id, session: plan.session.id, actor: "model", action: "tool.call",
-                subject: plan.names.own(update.call.name, of: update.source), decision: update.decision?.words,
-                detail: .object(detail)))
+                subject: update.tool ?? update.call.name, decision: update.decision?.words, detail: .object(detail)))
     }
 }
 

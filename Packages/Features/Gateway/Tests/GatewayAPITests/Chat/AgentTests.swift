@@ -70,7 +70,7 @@ import Testing
             let completion = try await gateway.send(.post, "/v1/chat/completions", body, headers: rich)
             #expect(completion.status == .ok && completion.headers["X-Session-ID"] == nil)
             let odd: HTTPHeaders = ["X-Martlet-Dialect": "poor"]
-            let answer = try await gateway.json(.post, "/v1/chat/completions", asking("x"), headers: odd, status: 422)
+            let answer = try await gateway.json(.post, "/v1/chat/completions", asking("x"), headers: odd, status: 400)
             #expect(answer["error"]?["param"] == "X-Martlet-Dialect")
         }
     }

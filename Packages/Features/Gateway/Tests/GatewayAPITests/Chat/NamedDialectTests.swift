@@ -73,9 +73,7 @@ import Testing
                 ["model": "test/echo", "messages": [["role": "tool", "content": 5]], "input": 5],
                 ["model": "test/echo", "messages": [], "input": []],
             ] as [JSON] {
-                let answer = try await gateway.send(.post, path, body)
-                #expect([400, 422].contains(answer.status.code), "\(body)")
-                let error = try JSON(parsing: answer.body)
+                let error = try await gateway.json(.post, path, body, status: 400)
                 #expect(error["type"] == "error" && error["error"]?["type"] == "invalid_request_error")
             }
             let unknown = asking("x", "test/none", ["input": "x", "max_tokens": 5])

@@ -1,3 +1,5 @@
+import GatewayStore
+import GatewayTurns
 import HTTPClient
 import HTTPCore
 import JSON
@@ -18,14 +20,14 @@ import Testing
         "a refusal has message, type, param, code and status together",
         arguments: [
             Case(body: ["messages": []], status: 400, code: "missing_messages", param: "messages"),
-            Case(body: ["model": "test/echo"], status: 422, code: "validation_error", param: "messages"),
+            Case(body: ["model": "test/echo"], status: 400, code: "validation_error", param: "messages"),
             Case(
-                body: ["model": 5, "messages": [hello]], status: 422, code: "validation_error", param: "model"),
+                body: ["model": 5, "messages": [hello]], status: 400, code: "validation_error", param: "model"),
             Case(
                 body: ["model": "test/echo", "messages": [hello], "n": 2], status: 400, code: "invalid_value",
                 param: "n"),
             Case(
-                body: ["model": "test/echo", "messages": [["role": "king", "content": "x"]]], status: 422,
+                body: ["model": "test/echo", "messages": [["role": "king", "content": "x"]]], status: 400,
                 code: "validation_error", param: "messages.0.role"),
             Case(
                 body: ["model": "test/echo", "messages": [["role": "user", "content": 5]]], status: 400,
@@ -40,7 +42,7 @@ import Testing
                 body: ["model": "test/echo", "messages": [hello], "project_id": "nobody"], status: 404,
                 code: "project_not_found", param: "project_id"),
             Case(
-                body: ["model": "test/echo", "messages": [hello], "mcp": ["enabled_tools": "all"]], status: 422,
+                body: ["model": "test/echo", "messages": [hello], "mcp": ["enabled_tools": "all"]], status: 400,
                 code: "validation_error", param: "mcp.enabled_tools"),
         ])
     func refused(one: Case) async throws {
@@ -59,6 +61,23 @@ import Testing
         }
     }
 
+    @Test(
+        "a value of a wrong type is a bad request where OpenAI and Anthropic say so, and named",
+        arguments: ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/messages/count_tokens"])
+    func types(path: String) async throws {
+        try await withGateway { gateway in
+            let good: JSONObject = ["model": "test/echo", "messages": [Self.hello], "input": "hello", "max_tokens": 5]
+            let wrong: JSONObject = ["temperature": "hot", "stream": "yes", "model": 5, "mcp": 7]
+            for (name, value) in wrong {
+                var body = good
+                body[name] = value
+                let answer = try await gateway.json(.post, path, .object(body), status: 400)
+                #expect(answer["type"] == "error" && answer["error"]?["type"] == "invalid_request_error")
+                #expect(answer["error"]?["param"]?.string == name && answer.errorCode == "validation_error")
+            }
+        }
+    }
+
     @Test("what a provider refuses has a status of its own, and its secrets stay ours", arguments: [false, true])
     func provider(streams: Bool) async throws {
         try await withGateway { gateway in
@@ -67,6 +86,33 @@ import Testing
                 let answer = try await gateway.json(.post, "/v1/chat/completions", body, status: status)
                 #expect(answer["error"]?["status"]?.int == status)
             }
+        }
+    }
+
+    @Test("who has used up the budget of the day is told when the next one begins", arguments: [false, true])
+    func budget(streams: Bool) async throws {
+        var settings = TurnSettings()
+        settings.dayBudget = BudgetLimit(tokens: 10)
+        try await withGateway(settings) { gateway in
+            let body = asking("x", "test/echo", ["stream": .bool(streams)])
+            #expect(try await gateway.send(.post, "/v1/chat/completions", body).status.code == 200)
+            let answer = try await gateway.send(.post, "/v1/chat/completions", body)
+            #expect(answer.status.code == 429)
+            let seconds = try #require(answer.headers["Retry-After"].flatMap(Int.init))
+            #expect((1...86_400).contains(seconds))
+            #expect(try JSON(parsing: answer.body).errorCode == "budget_exceeded")
+        }
+    }
+
+    @Test("a budget that never begins anew says nothing of when")
+    func budgetForGood() async throws {
+        try await withGateway { gateway in
+            let project = try await gateway.json(
+                .post, "/v1/projects", ["name": "a", "budget": ["project_tokens": 10]])
+            let body = asking("x", "test/echo", ["project_id": project["id"] ?? .null])
+            #expect(try await gateway.send(.post, "/v1/chat/completions", body).status.code == 200)
+            let answer = try await gateway.send(.post, "/v1/chat/completions", body)
+            #expect(answer.status.code == 429 && answer.headers["Retry-After"] == nil)
         }
     }
 

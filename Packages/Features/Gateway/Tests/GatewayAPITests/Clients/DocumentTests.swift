@@ -117,7 +117,7 @@ import Testing
             call("PATCH", "/v1/projects/" + project, {"description": 5, "name": 5}, template=one)
             for part in ["", "/messages", "/audit", "/approvals"]:
                 call("GET", "/v1/sessions/" + session + part, template=other + part)
-            call("POST", "/v1/sessions/" + session + "/tools", {"enabled_tools": ["ls"]}, template=other + "/tools")
+            call("POST", "/v1/sessions/" + session + "/tools", {"enabled_tools": ["fs.read"]}, template=other + "/tools")
             call("POST", "/v1/sessions/" + session + "/approvals/x", {"allow": True}, template=other + "/approvals/{approval}")
             call("GET", "/v1/chat/completions/" + session + "/status", template="/v1/chat/completions/{session}/status")
             call("DELETE", "/v1/chat/completions/" + session, template="/v1/chat/completions/{session}")

@@ -44,6 +44,7 @@ import Testing
                 except openai.APIError as error: print("broken", error.code)
             refused(lambda: ask(model="none", messages=hello))
             refused(lambda: ask(model="test/echo", messages=hello, n=2))
+            refused(lambda: ask(model="test/echo", messages=hello, temperature="hot"))
             refused(lambda: ask(model="test/echo", messages=[]))
             refused(lambda: ask(model="test/busy", messages=hello, stream=True))
             refused(lambda: client.with_options(api_key="wrong").models.list())
@@ -59,6 +60,7 @@ import Testing
                     "response You said: hello", "streamed response Yes.", "session You said: hello | again True",
                     "refused NotFoundError model_not_found model not_found_error",
                     "refused BadRequestError invalid_value n invalid_request_error",
+                    "refused BadRequestError validation_error temperature invalid_request_error",
                     "refused BadRequestError missing_messages messages invalid_request_error",
                     "refused RateLimitError status None rate_limit_error",
                     "refused AuthenticationError invalid_api_key None authentication_error", "broken status",

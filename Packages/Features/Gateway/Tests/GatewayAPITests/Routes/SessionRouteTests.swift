@@ -11,11 +11,11 @@ import Testing
                 .post, "/v1/sessions",
                 [
                     "project_id": .string(project), "title": "A title", "model": "test/echo",
-                    "system_prompt": "Be brief.", "mcp": ["enabled_tools": ["ls"]],
+                    "system_prompt": "Be brief.", "mcp": ["enabled_tools": ["fs.read"]],
                 ])
             let id = try #require(made["id"]?.string)
             #expect(made["title"] == "A title" && made["model"] == "test/echo" && made["message_count"] == 0)
-            #expect(made["enabled_tools"] == ["ls"] && made["enabled_servers"] == nil)
+            #expect(made["enabled_tools"] == ["fs.read"] && made["enabled_servers"] == nil)
             let found = try await gateway.json(.get, "/v1/sessions?project_id=\(project)")
             #expect(found["data"]?[0]?["id"]?.string == id)
             #expect(try await gateway.json(.get, "/v1/sessions?project_id=other")["data"] == [])
@@ -80,6 +80,29 @@ import Testing
             }
             let row = try await gateway.json(.get, "/v1/projects/\(project)")
             #expect(row["session_count"] == 1 && row["total_tokens"] == 30)
+        }
+    }
+
+    @Test("a tool that nobody has cannot be selected, and those that there are are named")
+    func unknownTool() async throws {
+        try await withGateway { gateway in
+            let project = JSON.string(try await gateway.makeProject())
+            let wrong: JSON = ["enabled_tools": ["fs.read", "fs.red"]]
+            let refused = try await gateway.json(
+                .post, "/v1/sessions", ["project_id": project, "mcp": wrong], status: 400)
+            #expect(refused.errorCode == "unknown_tool" && refused["error"]?["param"] == "enabled_tools")
+            let words = refused["error"]?["message"]?.string ?? ""
+            #expect(words.contains("no tool 'fs.red'; there are fs.read, "), "\(words)")
+            #expect(try await gateway.json(.get, "/v1/sessions")["data"] == [])
+            let made = try await gateway.json(.post, "/v1/sessions", ["project_id": project])
+            let tools = "/v1/sessions/\(try #require(made["id"]?.string))/tools"
+            #expect(try await gateway.json(.post, tools, wrong, status: 400).errorCode == "unknown_tool")
+            // As a model knows it.
+            #expect(
+                try await gateway.json(.post, tools, ["enabled_tools": ["fs_read"]])["enabled_tools"] == ["fs_read"])
+            // Without a project there is no folder to work in.
+            let none = try await gateway.json(.post, "/v1/sessions", ["mcp": wrong], status: 400)
+            #expect(none["error"]?["message"]?.string?.hasSuffix("no tool can be used here") == true)
         }
     }
 

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import TurnLoop
 
-@Suite("What the claude command may do", .timeLimit(.minutes(1)))
+@Suite("What the claude command may do", .timeLimit(.minutes(5)))
 struct ClaudePermissionTests {
     /// Asks for one call, and does it if it may.
     private static let asking = """
@@ -38,6 +38,41 @@ struct ClaudePermissionTests {
             let response = try claude.seen().first?["response"]
             #expect(response?["request_id"] == "r-1" && response?["subtype"] == "success")
             #expect(response?["response"] == ["behavior": "allow", "updatedInput": ["command": "rm x"]])
+        }
+    }
+
+    @Test("a rule or the effect decides before anybody is asked, and the decision says so")
+    func rules() async throws {
+        let script = """
+            begin()
+            ask("Bash", {"command": "rm x"})
+            seen(hear()["response"]["response"]["behavior"])
+            ask("Bash", {"command": "ls"}, id="t-2", request="r-2")
+            seen(hear()["response"]["response"]["behavior"])
+            ask("Read", {"file_path": "x"}, id="t-3", request="r-3")
+            seen(hear()["response"]["response"]["behavior"])
+            result()
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let deny = ApprovalRule(.deny, tool: "Bash", arguments: ["/command": "rm *"])
+            let allow = ApprovalRule(.allow, tool: "Bash", source: "claude", scope: .project)
+            let turn = try await claude.turn(
+                policy: ApprovalPolicy(rules: [deny, allow]),
+                approve: { request in
+                    Issue.record("somebody was asked about \(request.call)")
+                    return ApprovalAnswer(isAllowed: false)
+                })
+            #expect(turn.isAnswered && !turn.outcome.isUnapproved)
+            #expect(try claude.seen() == ["deny", "allow", "allow"])
+            let decisions = turn.events.compactMap {
+                if case .call(let update) = $0, update.result == nil { update.decision } else { nil }
+            }
+            #expect(
+                decisions == [
+                    ApprovalDecision(isAllowed: false, by: .rule(deny)),
+                    ApprovalDecision(isAllowed: true, by: .rule(allow)),
+                    ApprovalDecision(isAllowed: true, by: .effect),
+                ])
         }
     }
 

@@ -4,7 +4,7 @@ import JSON
 import Testing
 import TurnLoop
 
-@Suite("A turn of the claude command", .timeLimit(.minutes(1)))
+@Suite("A turn of the claude command", .timeLimit(.minutes(5)))
 struct ClaudeTalkTests {
     @Test("text comes as one message, with its session, usage and cost")
     func text() async throws {
@@ -133,7 +133,8 @@ struct ClaudeTalkTests {
                 ClaudeCommand.find(in: variables, adding: adding, clock: ContinuousClock(), now: now))
             #expect(found.program == "\(claude.folder)/claude")
             _ = try await found.run(
-                ChatRequest(model: "", messages: [Message(.user, "x")]), in: claude.folder, resume: nil, approve: nil
+                ChatRequest(model: "", messages: [Message(.user, "x")]), in: claude.folder, resume: nil,
+                policy: ApprovalPolicy(), approve: nil, admit: { _, _ in }
             ) { _ in }
             let names = (try claude.seen().first?.array ?? []).compactMap(\.string)
             #expect(names.contains("HOME") && !names.contains { $0.hasSuffix("KEY") })

@@ -29,8 +29,8 @@ struct ScriptedClaude: Sendable {
             line = sys.stdin.readline()
             return json.loads(line) if line else None
 
-        def begin():
-            say(type="system", subtype="init", model="claude-test", tools=["Bash"])
+        def begin(model="claude-test"):
+            say(type="system", subtype="init", model=model, tools=["Bash"])
 
         def assistant(*content, id="m-1", **more):
             message = {"id": id, "role": "assistant", "model": "claude-test", "content": list(content),
@@ -103,12 +103,14 @@ struct ScriptedClaude: Sendable {
     /// One turn with its events.
     func turn(
         _ messages: [Message] = [Message(.user, "Hello")], model: String = "", resume: String? = nil,
-        approve: TurnLoop.Approve? = nil,
+        policy: ApprovalPolicy = ApprovalPolicy(), approve: TurnLoop.Approve? = nil,
+        admit: @escaping ClaudeCommand.Admit = { _, _ in },
         watching watch: @escaping @Sendable (TurnEvent) async throws -> Void = { _ in }
     ) async throws -> Turn {
         let record = Record()
         let outcome = try await command.run(
-            ChatRequest(model: model, messages: messages), in: folder, resume: resume, approve: approve
+            ChatRequest(model: model, messages: messages), in: folder, resume: resume, policy: policy, approve: approve,
+            admit: admit
         ) { events in
             record.add(events)
             for event in events { try await watch(event) }

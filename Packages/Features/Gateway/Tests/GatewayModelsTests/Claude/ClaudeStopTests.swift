@@ -1,0 +1,158 @@
+import Capabilities
+import GatewayModels
+import Glibc
+import JSON
+import ProcessKit
+import Synchronization
+import Testing
+import TurnLoop
+
+@Suite("The end of a claude command", .timeLimit(.minutes(5)))
+struct ClaudeStopTests {
+    @Test("a stop is asked for first, and a turn that ends by itself keeps what it said")
+    func interrupting() async throws {
+        let script = """
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            begin()
+            assistant(text("I think"))
+            frame = hear()
+            seen(frame)
+            say(type="control_response", response={"subtype": "success", "request_id": frame["request_id"]})
+            result(is_error=True, subtype="error_during_execution", terminal_reason="aborted_streaming")
+            seen({"end": hear()})
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let turn = try await stopping(claude.with { $0.grace = .seconds(30) })
+            #expect(turn.isStopped && turn.message.text == "I think" && turn.outcome.messages.map(\.isWhole) == [false])
+            let seen = try claude.seen()
+            #expect(seen[0]["request"] == ["subtype": "interrupt"])
+            // Its input was closed then, so that it could end by itself.
+            #expect(seen.count == 2 && seen[1]["end"] == nil || seen[1]["end"]?.isNull == true)
+        }
+    }
+
+    @Test("one that listens to nothing is killed with all that it started")
+    func deaf() async throws {
+        let script = """
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            child = os.fork()
+            if child == 0:
+                time.sleep(3600)
+            seen([os.getpid(), child])
+            begin()
+            assistant(text("I think"))
+            while True:
+                time.sleep(3600)
+            """
+        try await ScriptedClaude.run(script) { claude in
+            var best = Duration.seconds(60)
+            for _ in 0..<3 {
+                let stop = Stopwatch()
+                let turn = try await stopping(claude, stop)
+                #expect(turn.isStopped && turn.message.text == "I think")
+                best = min(best, stop.time)
+            }
+            // It has 200 ms, and the machine some for other things; once that has to have been enough.
+            #expect(best >= .milliseconds(195) && best < .seconds(2), "\(best)")
+            let numbers = try claude.seen().flatMap { $0.array ?? [] }.compactMap(\.int)
+            #expect(numbers.count == 6)
+            for number in numbers { #expect(try await ends(number)) }
+        }
+    }
+
+    @Test("a stop reaches the whole group at once, also while nobody takes what it says")
+    func group() async throws {
+        let script = """
+            child = os.fork()
+            signal.signal(signal.SIGTERM, lambda *_: (seen(child), os._exit(0)))
+            if child == 0:
+                time.sleep(3600)
+            begin()
+            assistant(text("I think"))
+            while True:
+                time.sleep(3600)
+            """
+        try await ScriptedClaude.run(script) { claude in
+            // Longer than anybody waits: what ends it is that all of them have gone by themselves.
+            let claude = claude.with { ($0.grace, $0.farewell) = (.seconds(50), .seconds(50)) }
+            let (texts, more) = AsyncStream<Void>.makeStream()
+            let (hold, letGo) = AsyncStream<Void>.makeStream()
+            let running = Task {
+                try await claude.turn(watching: { event in
+                    guard case .chat(.text) = event else { return }
+                    more.yield()
+                    for await _ in hold { break }
+                })
+            }
+            for await _ in texts { break }
+            running.cancel()
+            let deadline = ContinuousClock.now + .seconds(20)
+            while try claude.seen().count < 2, ContinuousClock.now < deadline { await Task.yield() }
+            let seen = try claude.seen().compactMap(\.int)
+            #expect(seen.count == 2 && seen.contains(0))
+            letGo.finish()
+            #expect(try await running.value.isStopped)
+        }
+    }
+
+    @Test("a turn that is stopped before it begins starts nothing")
+    func stoppedBefore() async throws {
+        try await ScriptedClaude.run("seen('started')") { claude in
+            let running = Task {
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                return try await claude.turn()
+            }
+            let (turn, seen) = (try await running.value, try claude.seen())
+            #expect(turn.isStopped && seen.isEmpty)
+        }
+    }
+
+    @Test("one does not outlive this process, even where that is killed")
+    func killed() async throws {
+        let script = """
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            seen(os.getpid())
+            begin()
+            while True:
+                time.sleep(3600)
+            """
+        try await ScriptedClaude.run(script) { claude in
+            await #expect(processExitsWith: .signal(SIGKILL)) { [folder = claude.folder as String] in
+                let command = ClaudeCommand(
+                    program: "\(folder)/claude", environment: ["PATH": "/usr/bin:/bin", "SEEN": "\(folder)/seen"],
+                    clock: ContinuousClock(), now: { Timestamp(microseconds: 0) })
+                _ = try await command.run(
+                    ChatRequest(model: "", messages: [Message(.user, "x")]), in: folder, resume: nil,
+                    policy: ApprovalPolicy(), approve: nil, admit: { _, _ in }
+                ) { _ in kill(getpid(), SIGKILL) }
+            }
+            let number = try #require(try claude.seen().first?.int)
+            #expect(try await ends(number))
+        }
+    }
+
+    /// A turn that is cancelled as soon as there is text.
+    private func stopping(
+        _ claude: ScriptedClaude, _ stopwatch: Stopwatch = Stopwatch()
+    ) async throws -> ScriptedClaude.Turn {
+        let (texts, more) = AsyncStream<Void>.makeStream()
+        let running = Task {
+            try await claude.turn(watching: { event in
+                if case .chat(.text) = event { more.yield() }
+            })
+        }
+        for await _ in texts { break }
+        stopwatch.start()
+        running.cancel()
+        defer { stopwatch.stop() }
+        return try await running.value
+    }
+}
+
+/// How long something took.
+private final class Stopwatch: Sendable {
+    private let span = Mutex((start: ContinuousClock.now, end: ContinuousClock.now))
+    var time: Duration { span.withLock { $0.end - $0.start } }
+    func start() { span.withLock { $0.start = ContinuousClock.now } }
+    func stop() { span.withLock { $0.end = ContinuousClock.now } }
+}
