@@ -27,7 +27,7 @@ let package = Package(
             name: "Runs",
             dependencies: [
                 "Bundles", "Expressions", core, .product(name: "Cryptography", package: "Cryptography"),
-                .product(name: "ProcessKit", package: "ProcessKit"),
+                .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
                 .product(name: "StorageKit", package: "StorageKit"),
             ]),
         .target(

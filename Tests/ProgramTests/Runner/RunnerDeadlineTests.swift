@@ -1,3 +1,5 @@
+import FileKit
+import Glibc
 import HTTPTesting
 import JSON
 import ProcessKit
@@ -73,6 +75,88 @@ struct RunnerDeadlineTests {
         }
     }
 
+    @Test("ends with 3, and asks nobody at the terminal, when a server's certificate is unknown")
+    func trust() async throws {
+        let tls = try ScriptedTLS(TestCertificates.shared().selfSigned)
+        try await ScriptedServer.run(tls: tls, { try $0.answer(streaming: ["never heard"]) }) { server in
+            try await RunnerHome.with { home in
+                var home = home
+                home.variables["OPENAI_BASE_URL"] = "https://127.0.0.1:\(server.port)/v1"
+                home.variables["OPENAI_API_KEY"] = "sk-test-0123456789abcdefghij"
+                try home.write(asks.replacing("500ms", with: "1m"))
+                try await expectUnasked(home, code: 3, saying: "martlet auth trust add")
+                #expect(server.record.requests.isEmpty)
+            }
+        }
+    }
+
+    @Test("ends with 6, and asks nobody at the terminal, when a model wants to use a tool that needs a yes")
+    func approval() async throws {
+        try await RunnerHome.with { home in
+            try home.write(works("touch done", permissions: "effects: writes", timeout: "1m"))
+            try await expectUnasked(home, code: 6, saying: "failed")
+            #expect(!Files.exists("\(home.path)/done"))
+            try home.write(works("touch done", permissions: "effects: writes, tools: ['files/*']", timeout: "1m"))
+            try await expectUnasked(home, code: 0, saying: "ok")
+            #expect(Files.exists("\(home.path)/done"))
+        }
+    }
+
+    @Test("ends with 4 when it is a command that ignores every signal, and the command with it")
+    func child() async throws {
+        try await RunnerHome.with { home in
+            let sleep = "93\(getpid()).5"
+            let command = "trap '' INT TERM HUP; echo > begun; exec sleep \(sleep)"
+            try home.write(works(command, permissions: "effects: writes, tools: ['files/*']", timeout: "3s"))
+            let run = try await home.martlet("run", "b.yaml", "--json")
+            #expect(run.code == 4, "\(run.output)\(run.errors)")
+            #expect(try run.output.json()["error"]?["code"] == "bundle.timed-out")
+            #expect(Files.exists("\(home.path)/begun"))
+            // Nobody waits for it any more, so that it has to be gone by itself.
+            while try !Processes.with("sleep\u{0}\(sleep)").isEmpty {}
+        }
+    }
+
+    /// A bundle in which the model that is built in runs a command.
+    private func works(_ command: String, permissions: String, timeout: String) -> String {
+        """
+        name: works
+        permissions: {\(permissions)}
+        steps:
+          - action: chat.send
+            with: {message: "run `\(command)`", model: martlet/martlet-offline, no-save: true}
+            timeout: \(timeout)
+        """
+    }
+
+    /// Runs the bundle where a person sits at a terminal, who would be asked in any other command.
+    private func expectUnasked(_ home: RunnerHome, code: Int32, saying words: String) async throws {
+        try await Conversation.with(.martlet, "$M run b.yaml; echo code $?", home: home.path, adding: home.variables) {
+            terminal in
+            let shown = try await terminal.wait(for: "code \(code)\r\n")
+            #expect(shown.contains(words), "\(shown)")
+        }
+    }
+
+    @Test("ends at once when it is interrupted while inputs come from a pipe") func inputs() async throws {
+        try await RunnerHome.with { home in
+            try home.write("{name: open, inputs: {who: {}}, steps: [{action: version}]}")
+            var command = Program.martlet.command(
+                ["run", "b.yaml", "--inputs", "-"], home: home.path, adding: home.variables)
+            command.input = .pipe
+            command.output = .null
+            try await Launcher().withChild(command) { child in
+                // It is more than a pipe holds, so that all of it is written only when it is being read.
+                try await child.input.write(Array(repeating: UInt8(ascii: "#"), count: 1 << 20))
+                let sent = ContinuousClock.now
+                child.send(.interrupt)
+                #expect(try await child.exitStatus() == .exited(130))
+                // Later it would have been given up.
+                #expect(ContinuousClock.now - sent < .seconds(10))
+            }
+        }
+    }
+
     @Test("does not wait for input that stays open") func input() async throws {
         try await RunnerHome.with { home in
             try home.write("{name: open, steps: [{action: version}]}")
@@ -82,6 +166,27 @@ struct RunnerDeadlineTests {
             // The pipe is closed only after the program has ended.
             let status = try await Launcher().withChild(command) { try await $0.exitStatus() }
             #expect(status == .exited(0))
+        }
+    }
+
+    @Test("ends in order with 143 when it is told to, and somebody holds its output and reads nothing")
+    func stalledOutput() async throws {
+        try await RunnerHome.with { home in
+            try home.write(
+                """
+                name: stalled
+                permissions: {effects: writes}
+                steps: [{id: all, foreach: "${{ range(5000) }}", action: run.no-op}]
+                finally: [{action: file.write, with: {path: done.txt, text: "run failed: ${{ run.failed }}"}}]
+                """)
+            let status = try await home.running("run", "b.yaml", "--format", "ndjson") { child in
+                try await child.wait(for: "run_started")
+                child.send(.terminate)
+                return try await child.exitStatus()
+            }
+            #expect(status == .exited(143))
+            #expect(try home.read("done.txt") == "run failed: true")
+            #expect(try await home.martlet("runs", "--json").output.json()[0]?["status"] == "cancelled")
         }
     }
 

@@ -60,6 +60,60 @@ struct RunnerStoryTests {
         }
     }
 
+    @Test("says nothing with --quiet when all goes well, and what is wrong when it does not")
+    func quiet() async throws {
+        try await RunnerHome.with { home in
+            let bundle = "{name: still, steps: [{action: version}, {id: e, action: run.expect, with: {that: true}}]}"
+            try home.write(bundle)
+            for words in [["run", "b.yaml", "--quiet"], ["-q", "run", "b.yaml", "--check"]] {
+                let run = try await Program.martlet.run(words, home: home.path, adding: home.variables)
+                #expect(run.code == 0 && run.output == "" && run.errors == "", "\(run.output)\(run.errors)")
+            }
+            #expect(try await home.martlet("run", "b.yaml", "-q", "--json").output.json()["status"] == "ok")
+            try home.write(bundle.replacing("true", with: "false"))
+            let bad = try await home.martlet("run", "b.yaml", "--quiet")
+            #expect(bad.code == 1 && bad.output.lines.count == 1)
+            #expect(bad.output.hasPrefix("still failed in ") && bad.output.contains("what was expected is not so"))
+            #expect(try await home.martlet("run", "c.yaml", "--quiet").errors.contains("c.yaml:1:1:"))
+        }
+    }
+
+    @Test("takes its inputs from a file, from standard input, and from a pipe; never more than it reads")
+    func inputs() async throws {
+        try await RunnerHome.with { home in
+            try home.write(
+                """
+                name: given
+                inputs: {who: {}}
+                steps: [{id: e, action: run.expect, with: {that: "${{ inputs.who == 'Ada' }}"}}]
+                """)
+            try home.write("who: Ada\n", "inputs.yaml")
+            for line in [
+                "$M run b.yaml --inputs inputs.yaml", "$M run b.yaml --inputs - <inputs.yaml",
+                "echo '{\"who\": \"Ada\"}' | $M run b.yaml --inputs -",
+                "$M run b.yaml --inputs=/dev/fd/3 3<inputs.yaml",
+                "mkfifo pipe; cat inputs.yaml >pipe & $M run b.yaml --inputs pipe",
+            ] {
+                let run = try await Program.martlet.shell(line, home: home.path, adding: home.variables)
+                #expect(run.code == 0, "\(line): \(run.output)\(run.errors)")
+            }
+            for (line, words) in [
+                ("yes 'who: Ada' | $M run b.yaml --inputs -", "-:1:1: there are more than"),
+                ("echo 'who: [' | $M run b.yaml --inputs -", "-:2:1: "), ("$M run b.yaml --inputs .", "directory"),
+                ("$M run b.yaml --inputs nowhere.yaml", "nowhere.yaml:1:1: "),
+            ] {
+                let run = try await Program.martlet.shell(line, home: home.path, adding: home.variables)
+                #expect(run.code == 2 && run.errors.contains(words), "\(line): \(run.output)\(run.errors)")
+            }
+            try await Conversation.with(
+                .martlet, "$M run b.yaml --inputs -; echo code $?", home: home.path, adding: home.variables
+            ) { terminal in
+                let shown = try await terminal.wait(for: "code 2")
+                #expect(shown.contains("pipe the values in"))
+            }
+        }
+    }
+
     @Test("refuses a bundle with all that is wrong, by file, line and column, and ends with 2") func refused()
         async throws
     {

@@ -26,9 +26,17 @@ public struct ActionContext: Sendable {
     /// Whether a person watches, on a terminal behind standard error on which a frontend may draw.
     public var isWatched: Bool { output.isWatched }
 
+    /// Whether the person wants to hear nothing but what was asked for: neither how far the work is nor that it went well.
+    public var isQuiet: Bool { output.isQuiet }
+
     /// Sends an event; returns when whoever reads it has room, so that a slow reader slows the work.
     public func emit(_ event: ActionEvent) async throws {
         try await output.event(event)
+    }
+
+    /// Sends several events that are there at once, which costs less than each by itself.
+    public func emit(_ events: [ActionEvent]) async throws {
+        try await output.events(events)
     }
 
     /// Does a part of the work that the person can stop without ending the action: on a terminal the first Ctrl-C cancels
@@ -87,7 +95,10 @@ public struct ActionEvent: Sendable, Hashable {
 public protocol ActionOutput: Sendable {
     /// Whether a person watches, on a terminal behind standard error on which a frontend may draw.
     var isWatched: Bool { get }
+    /// Whether the person wants to hear nothing but what was asked for.
+    var isQuiet: Bool { get }
     func event(_ event: ActionEvent) async throws
+    func events(_ events: [ActionEvent]) async throws
     func progress(_ progress: Progress)
     func notice(_ text: String)
     /// Does work that the person can stop by itself, where the frontend has a way to say so.
@@ -96,6 +107,12 @@ public protocol ActionOutput: Sendable {
 
 extension ActionOutput {
     public var isWatched: Bool { false }
+
+    public var isQuiet: Bool { false }
+
+    public func events(_ events: [ActionEvent]) async throws {
+        for event in events { try await self.event(event) }
+    }
 
     public func interruptible<Result: Sendable>(
         _ work: @escaping @Sendable () async throws -> Result

@@ -13,13 +13,13 @@ public struct RunnerFeature: RunningFeature {
         id: "runner", summary: "Run bundles of actions unattended", version: "1.0",
         provides: [.shared((any DataStore).self)], namespaces: ["run", "runs", "file"])
 
-    private let shared = SharedServices()
+    private let held = Held<RunnerServices>()
 
     public init(_ settings: FeatureSettings) {}
 
     public func register(in registry: inout RegistryBuilder) {
         let services = RunnerServices(registry.surroundings)
-        shared.set(services)
+        held.hold(services)
         registry.provide(
             (any DataStore).self,
             DatabaseStore(id: "runner.runs", summary: "Runs of bundles", database: services.journal.database))
@@ -35,6 +35,6 @@ public struct RunnerFeature: RunningFeature {
         while !Task.isCancelled {
             do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
         }
-        await shared.services?.journal.close()
+        await held.value?.journal.close()
     }
 }

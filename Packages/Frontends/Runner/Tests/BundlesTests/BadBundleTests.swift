@@ -108,6 +108,10 @@ struct BadBundleTests {
     ]
 
     static let inSurroundings = [
+        Bad(
+            bundle("permissions: {effects: writes}", step: "action: ask\nwith: {message: \"${{ always() }}\"}"), "5:21",
+            "always() can be asked only in the 'if' of a step"),
+        Bad(bundle(step: "action: files.list"), "3:13", "there is no action 'files.list': the feature files is off"),
         Bad(bundle(step: "action: versoin"), "3:13", "there is no action 'versoin'; did you mean 'version'?"),
         Bad(bundle("needs: [chatt]"), "2:9", "no feature 'chatt'"),
         Bad(bundle(step: "action: monitor.snapshot"), "3:13", "monitor is off"),

@@ -37,6 +37,10 @@ struct TestSurroundings: BundleSurroundings {
         return Self.actions.first { $0.id == id }
     }
 
+    func absence(ofAction name: String) -> String? {
+        name.hasPrefix("files.") ? "the feature files is off" : nil
+    }
+
     var actionNames: [String] { Self.actions.map(\.id) + ["ask", "version"] }
 
     func problem(ofFeature id: String) -> String? {

@@ -54,6 +54,11 @@ struct LabFeature: RunningFeature {
                 return ""
             })
         registry.add(
+            Action("lab.wait", "Wait until it is cancelled", .reads) { context -> String in
+                try await context.host.clock.sleep(for: .seconds(3600))
+                return ""
+            })
+        registry.add(
             Action("lab.ask", "Ask the person", .reads) { context in
                 try await context.interaction.text("lab.name", "What is your name?")
             })

@@ -63,6 +63,23 @@ struct ReplayTests {
         }
     }
 
+    @Test("is not waited for where the run has waited") func waiting() async throws {
+        try await Desk.with { desk in
+            let tape = "\(desk.folder)/tape.ndjson"
+            let bundle = """
+                name: patient
+                steps: [{id: bad, action: lab.fail, retry: {times: 2, delay: 1ms, on: [5]}, continue-on-error: true}]
+                """
+            _ = try await desk.run(bundle, ["record": .string(tape)])
+            LabFeature.reset(desk.folder)
+            let replay = try await desk.run(
+                bundle.replacing("1ms", with: "1h"), ["replay": .string(tape)])
+            #expect(replay.json["same"] == true, "\(replay.json)")
+            #expect(replay.json["run"]?["steps"]?.array?.count == 3)
+            #expect(LabFeature.counts(desk.folder).calls == 0)
+        }
+    }
+
     @Test("that is none is refused", arguments: ["", "{}", "not json", #"{"type":"recording","version":1}"#])
     func broken(text: String) async throws {
         try await Desk.with { desk in

@@ -1,5 +1,6 @@
 import Capabilities
 import CoreTesting
+import FileKit
 import HTTPTesting
 import HostKit
 import JSON
@@ -72,6 +73,47 @@ struct RunTests {
             #expect(lines.allSatisfy { $0.hasPrefix(desk.folder + "/b.yaml:") })
             #expect(try await desk.perform("runs.list").json == [])
             #expect(LabFeature.counts(desk.folder).calls == 0)
+        }
+    }
+
+    @Test("tells what bundles inside of it lack before anything runs, with the place in their files")
+    func inner() async throws {
+        try await Desk.with { desk in
+            try desk.write(
+                "name: inner\nenv:\n  key: {secret: nobody}\n  plain: {variable: MARTLET_TEST_ONE}\n"
+                    + "steps: [{bundle: innermost.yaml}]", "inner.yaml")
+            try desk.write(
+                "name: innermost\nenv: {home: {variable: MARTLET_TEST_TWO}}\nsteps: [{action: lab.echo}]",
+                "innermost.yaml")
+            let text = "name: outer\nsteps: [{action: lab.echo}, {bundle: inner.yaml}, {bundle: inner.yaml}]"
+            for arguments in [[:], ["check": true]] as [JSONObject] {
+                let failure = try await desk.failure(text, arguments)
+                let lines = failure?.message.split(separator: "\n").map(String.init) ?? []
+                #expect(failure?.exit == .usage && lines.count == 3, "\(lines)")
+                let expected = [
+                    "inner.yaml:3:8: there is no secret 'nobody'", "inner.yaml:4:10: the variable MARTLET_TEST_ONE",
+                    "innermost.yaml:2:13: the variable MARTLET_TEST_TWO",
+                ]
+                for (line, words) in zip(lines, expected) {
+                    #expect(line.hasPrefix("\(desk.folder)/\(words)"), "\(line)")
+                }
+            }
+            #expect(LabFeature.counts(desk.folder).calls == 0)
+        }
+    }
+
+    @Test("says which feature is off when an action is missing for that, and how to have it")
+    func switchedOff() async throws {
+        try await Desk.with { desk in
+            try Files.makeDirectories("\(desk.folder)/home/config")
+            try desk.write("{features: {lab: false}}", "home/config/config.json")
+            let failure = try await desk.failure("name: off\nsteps: [{action: lab.echo}, {action: lap.echo}]")
+            let lines = failure?.message.split(separator: "\n").map(String.init) ?? []
+            #expect(lines.count == 2)
+            #expect(lines.first?.contains("2:18: there is no action 'lab.echo': the feature lab is off") == true)
+            #expect(lines.first?.hasSuffix("martlet config set features.lab true") == true)
+            #expect(lines.last?.contains("there is no action 'lap.echo'") == true)
+            #expect(lines.last?.contains("is off") == false)
         }
     }
 
@@ -153,6 +195,18 @@ struct RunTests {
             let steps = run.json["steps"]?.array ?? []
             #expect(steps.first?["error"]?["code"] == "bundle.timed-out" && steps.first?["exit"] == 4)
             #expect(steps.last?["status"] == "ok" && run.exit == .done)
+        }
+    }
+
+    @Test("gives up a bundle inside of it in the same words", arguments: ["timeout: 50ms", ""])
+    func innerLimit(outer: String) async throws {
+        try await Desk.with { desk in
+            try desk.write(
+                "name: inner\n\(outer.isEmpty ? "timeout: 50ms" : "")\nsteps: [{action: lab.wait}]", "inner.yaml")
+            let run = try await desk.run("name: slow\nsteps: [{id: in, bundle: inner.yaml, \(outer)}]")
+            let error = run.json["steps"]?.array?.last?["error"]
+            #expect(error?["code"] == "bundle.timed-out" && run.exit == .unreachable)
+            #expect(error?["message"] == "it was not done within 50ms, which is the step's limit")
         }
     }
 

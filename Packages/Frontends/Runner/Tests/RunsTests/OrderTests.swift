@@ -1,5 +1,6 @@
 import Bundles
 import Capabilities
+import FileKit
 import JSON
 import Runs
 import Testing
@@ -45,6 +46,11 @@ struct OrderTests {
             #expect(run.summary.status == .ok && performer.most == min(width, 4))
             #expect(performer.calls.last == "last")
         }
+    }
+
+    @Test("are done side by side on all processors, where the bundle says nothing of it") func processors() throws {
+        let info = String(decoding: try Files.read("/proc/cpuinfo", limit: 1 << 24), as: UTF8.self)
+        #expect(RunOptions().parallel == info.split(separator: "\n").count { $0.hasPrefix("processor") })
     }
 
     @Test("that fail block what needs them, and nothing else")

@@ -48,6 +48,29 @@ struct ResumeTests {
         ])
     }
 
+    @Test("knows of a step that is done again only what has become of it then")
+    func attempts() async throws {
+        try await withLab { lab in
+            let text = """
+                name: t
+                steps:
+                  - {id: a, action: luck, retry: {times: 2, delay: 1ms, on: [5]}}
+                  - {id: b, action: never}
+                """
+            let never: TestPerformer.Work = { _, _ in throw TestFailure("no", exit: .toolFailed) }
+            let id = try await lab.journal.begin(lab.bundle(text), inputs: [:])
+            _ = try await lab.run(text, TestPerformer(["luck": never, "never": never]), on: id)
+            #expect(try await lab.journal.steps(of: id.id.text).map(\.key) == ["a", "a", "a", "b"])
+            let lucky = TestPerformer(["never": never])
+            _ = try await lab.run(text, lucky, on: try await lab.journal.resume(id.id, again: true))
+            let rows = try await lab.journal.steps(of: id.id.text)
+            #expect(rows.map { "\($0.key) \($0.attempt) \($0.status.rawValue)" } == ["a 1 ok", "b 1 failed"])
+            #expect(try await lab.journal.find(id.id.text).failed == 1)
+            let last = try await lab.run(text, TestPerformer(), on: try await lab.journal.resume(id.id))
+            #expect(last.states == ["a: ok", "b: failed"] && last.summary.steps.allSatisfy(\.isRestored))
+        }
+    }
+
     @Test("does nothing twice that was over, and ends as one that did not break off", arguments: 1...9)
     func resuming(last: Int) async throws {
         try await withLab { lab in

@@ -8,6 +8,8 @@ final class StandardStreams: Sendable {
     /// Set once nobody reads the output any more, after which nothing more is written to it.
     private let outputIsGone = Mutex(false)
     private let outputWasClosed: Bool
+    /// Waits until there is room in a descriptor; false when that is given up.
+    private let waitForRoom = Mutex<@Sendable (Int32) -> Bool>({ _ in true })
     /// The descriptors that results and messages go to.
     let output: Int32
     let errors: Int32
@@ -23,15 +25,21 @@ final class StandardStreams: Sendable {
         }
     }
 
+    /// Has something else wait where a reader lets the program wait, so that it can still be ended.
+    func wait(by wait: @escaping @Sendable (Int32) -> Bool) {
+        waitForRoom.withLock { $0 = wait }
+    }
+
     /// Writes to standard output.
     ///
-    /// - Throws: `OutputError`; `.nobodyReads` when the reader has gone, which is no failure of ours.
+    /// - Throws: `OutputError`; `.nobodyReads` when the reader has gone, which is no failure of ours, or reads nothing
+    ///   although the program has to end.
     func write(_ text: String) throws(OutputError) {
         if outputWasClosed { throw OutputError.failed(EBADF) }
         if outputIsGone.withLock({ $0 }) { throw OutputError.nobodyReads }
-        let error = Self.writeAll(text, to: output)
+        let error = writeAll(text, to: output)
         guard error != 0 else { return }
-        if error == EPIPE {
+        if error == EPIPE || error == ETIMEDOUT {
             outputIsGone.withLock { $0 = true }
             throw OutputError.nobodyReads
         }
@@ -40,15 +48,22 @@ final class StandardStreams: Sendable {
 
     /// Writes a line to standard error, where a failure to write can be told to nobody.
     func writeError(_ line: String) {
-        _ = Self.writeAll(line + "\n", to: errors)
+        _ = writeAll(line + "\n", to: errors)
     }
 
-    private static func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
+    private func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
+        let wait = Self.hasReader(descriptor) ? waitForRoom.withLock { $0 } : nil
         var text = text
         return text.withUTF8 { bytes in
             var done = 0
             while done < bytes.count {
-                let count = unsafe Glibc.write(descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done)
+                var size = bytes.count - done
+                if let wait {
+                    guard wait(descriptor) else { return ETIMEDOUT }
+                    // Where there is any room in a pipe, there is room for as much as this.
+                    size = min(size, Int(PIPE_BUF))
+                }
+                let count = unsafe Glibc.write(descriptor, bytes.baseAddress?.advanced(by: done), size)
                 if count >= 0 {
                     done += count
                 } else if errno == EAGAIN {
@@ -61,6 +76,13 @@ final class StandardStreams: Sendable {
             }
             return 0
         }
+    }
+
+    /// Whether it is no file but leads to somebody, who may be slow.
+    private static func hasReader(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return false }
+        return status.st_mode & S_IFMT != S_IFREG
     }
 }
 

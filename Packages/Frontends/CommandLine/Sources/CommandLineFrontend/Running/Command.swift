@@ -65,6 +65,7 @@ struct Command: Sendable {
     }
 
     private func perform(_ action: Action, _ parsed: ArgumentParser.Parsed, _ loop: MainLoop) async -> ExitCode {
+        streams.wait(by: loop.waitForRoom)
         let terminal = Terminal(fileDescriptor: 2)
         let line =
             terminal.isTerminal && !options.isQuiet && !action.isInstant
@@ -121,7 +122,8 @@ struct Command: Sendable {
     }
 
     private func print(_ value: any OutputValue, _ action: Action, _ output: CommandOutput) throws -> ExitCode {
-        if format == .text, output.hasPrintedText {
+        // What streams has told itself all that there is to read, and where it was to be quiet, nothing but what matters.
+        if format == .text, output.hasPrintedText || action.isStreaming && output.isQuiet {
             try output.endLine()
             return value.exit
         }

@@ -9,7 +9,7 @@ import TerminalKit
 final class CommandOutput: ActionOutput {
     private let streams: StandardStreams
     private let format: OutputFormat
-    private let isQuiet: Bool
+    let isQuiet: Bool
     private let progressLine: ProgressLine?
     private let loop: MainLoop
     private let level: ColorLevel
@@ -55,14 +55,21 @@ final class CommandOutput: ActionOutput {
         if isInLine.withLock({ exchange(&$0, with: false) }) { try streams.write("\n") }
     }
 
-    func event(_ event: ActionEvent) async throws {
+    func event(_ event: ActionEvent) async throws { try await events([event]) }
+
+    func events(_ events: [ActionEvent]) async throws {
         switch format {
         case .ndjson:
-            try await print(event.json.text() + "\n")
+            try await print(events.map { $0.json.text() + "\n" }.joined())
         case .text:
-            guard let text = event.text, !text.isEmpty else { return }
+            let events = events.filter { $0.text?.isEmpty == false }
+            guard !events.isEmpty else { return }
             hasText.withLock { $0 = true }
-            if let live { return try await show(text, event.format, live) }
+            if let live {
+                for event in events { try await show(event.text ?? "", event.format, live) }
+                return
+            }
+            let text = events.map { $0.text ?? "" }.joined()
             let clean = sanitizer.withLock { $0.sanitize(Array(text.utf8)) }
             isInLine.withLock { $0 = clean.last != UInt8(ascii: "\n") }
             try await print(String(decoding: clean, as: UTF8.self))

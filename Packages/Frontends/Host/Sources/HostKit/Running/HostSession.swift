@@ -39,7 +39,7 @@ final class HostSession: ActionSession {
         }
         // What waits for nothing needs nobody who watches the time.
         guard let limit, !action.isInstant else { return try await work() }
-        return try await within(limit, work)
+        return try await Deadline(limit: limit, abandonsCancelled: true, clock: host.clock).run(work)
     }
 
     func provider<C: Sendable>(of capability: C.Type) async -> C? {

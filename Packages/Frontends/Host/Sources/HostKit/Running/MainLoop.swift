@@ -13,16 +13,20 @@ public final class MainLoop: TaskExecutor {
         var exit: ExitCode?
         /// Stops what the next SIGINT is meant for, when that is not everything.
         var interrupt: (@Sendable () -> Void)?
+        /// Whether a signal has come that ends the program.
+        var isEnding = false
     }
 
     private let state = Mutex(State())
     private let wake: WakeDescriptor
+    private let signals: Signals
     /// How long the work may take to end after a signal before the program ends without it.
     private let patience: Duration
 
-    private init(patience: Duration, wake: consuming WakeDescriptor) {
+    private init(patience: Duration, wake: consuming WakeDescriptor, signals: Signals) {
         self.patience = patience
         self.wake = wake
+        self.signals = signals
     }
 
     /// Runs the work until it is done and gives its exit code.
@@ -38,15 +42,15 @@ public final class MainLoop: TaskExecutor {
         // Without a pipe or signal handlers nothing could be done in good order, so nothing is begun.
         guard let wake = WakeDescriptor() else { return .failed }
         do {
-            let loop = MainLoop(patience: patience, wake: wake)
             let signals = try Signals.install([.interrupt, .terminate, .hangUp])
             signals.setRestoreHook(restore)
+            let loop = MainLoop(patience: patience, wake: wake, signals: signals)
             // The loop owns this task: it ends only with it, or with the process.
             let task = Task(executorPreference: loop) {
                 let exit = await work(loop)
                 loop.finish(exit)
             }
-            return loop.drain(signals) { task.cancel() }
+            return loop.drain { task.cancel() }
         } catch {
             return .failed
         }
@@ -64,6 +68,25 @@ public final class MainLoop: TaskExecutor {
             try await task.value
         } onCancel: {
             task.cancel()
+        }
+    }
+
+    /// Waits on this thread until there is room to write to a descriptor, or nobody reads from it any more.
+    ///
+    /// False when the program is to end and a reader who reads nothing keeps it from that.
+    public func waitForRoom(in descriptor: Int32) -> Bool {
+        var descriptors = [
+            pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
+            pollfd(fd: signals.fileDescriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        if !state.withLock({ $0.isEnding }) {
+            while unsafe poll(&descriptors, 2, -1) < 0, errno == EINTR {}
+            if descriptors[0].revents != 0 { return true }
+        }
+        // One that is merely slow gets the last words too.
+        while true {
+            let count = unsafe poll(&descriptors, 1, 1_000)
+            if count >= 0 || errno != EINTR { return count > 0 }
         }
     }
 
@@ -88,7 +111,7 @@ public final class MainLoop: TaskExecutor {
         wake.notify()
     }
 
-    private func drain(_ signals: Signals, cancel: () -> Void) -> ExitCode {
+    private func drain(cancel: () -> Void) -> ExitCode {
         var ended: ExitCode?
         var deadline: ContinuousClock.Instant?
         while true {
@@ -107,6 +130,7 @@ public final class MainLoop: TaskExecutor {
                 }
                 ended = signal == .interrupt ? .interrupted : .terminated
                 deadline = deadline ?? .now + patience
+                state.withLock { $0.isEnding = true }
                 cancel()
             }
             if let deadline, let ended, .now >= deadline { return ended }

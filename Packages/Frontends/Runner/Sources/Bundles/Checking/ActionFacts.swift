@@ -36,6 +36,8 @@ public struct ActionFacts: Sendable {
 public protocol BundleSurroundings: Sendable {
     /// An action by its id or its alias.
     func action(_ name: String) -> ActionFacts?
+    /// Why there is no such action, where that is known: the feature that would have it is off.
+    func absence(ofAction name: String) -> String?
     /// Every id and alias, for suggestions.
     var actionNames: [String] { get }
     /// Why a feature cannot be used; nil when it can.

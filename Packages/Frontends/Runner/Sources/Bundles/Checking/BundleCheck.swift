@@ -7,21 +7,36 @@ import JSON
 public struct BundleCheck {
     private let surroundings: any BundleSurroundings
     private var problems: [BundleProblem] = []
+    /// The bundles that steps run, by their files.
+    private var inner: [String: Bundle] = [:]
     /// The bundles around this one, so that none runs itself.
     private var files: [String] = []
 
     /// How deep bundles run bundles.
     public static let deepest = 64
 
-    public init(_ surroundings: any BundleSurroundings) {
+    private init(_ surroundings: any BundleSurroundings) {
         self.surroundings = surroundings
     }
 
-    /// Everything that is wrong with a bundle and with those that it runs, in the order of the lines.
-    public static func problems(of bundle: Bundle, in surroundings: any BundleSurroundings) -> [BundleProblem] {
+    /// What came of a check.
+    public struct Result: Sendable {
+        /// Everything that is wrong with a bundle and with those that it runs, in the order of the lines.
+        public let problems: [BundleProblem]
+        /// Each bundle that a step runs, at any depth, for what else has to be known of it before.
+        public let inner: [Bundle]
+    }
+
+    public static func check(_ bundle: Bundle, in surroundings: any BundleSurroundings) -> Result {
         var check = BundleCheck(surroundings)
         check.check(bundle, within: bundle.permissions)
-        return BundleFailure(check.problems).problems
+        let inner = check.inner.sorted { $0.key < $1.key }.map(\.value)
+        return Result(problems: BundleFailure(check.problems).problems, inner: inner)
+    }
+
+    /// The problems alone.
+    public static func problems(of bundle: Bundle, in surroundings: any BundleSurroundings) -> [BundleProblem] {
+        check(bundle, in: surroundings).problems
     }
 
     private mutating func check(_ bundle: Bundle, within outer: BundlePermissions) {
@@ -36,9 +51,11 @@ public struct BundleCheck {
             switch step.work {
             case .action(let name):
                 guard let action = surroundings.action(name) else {
-                    let near = Suggestion.text(for: name, among: surroundings.actionNames)
+                    let reason =
+                        surroundings.absence(ofAction: name).map { ": \($0)" }
+                        ?? Suggestion.text(for: name, among: surroundings.actionNames)
                     problems.append(
-                        bundle.source.problem("there is no action '\(name)'\(near)", at: step.path + ["action"]))
+                        bundle.source.problem("there is no action '\(name)'\(reason)", at: step.path + ["action"]))
                     continue
                 }
                 results[step.id] = step.spread == nil ? action.result : .array(action.result)
@@ -46,10 +63,7 @@ public struct BundleCheck {
             case .bundle(let path): checkBundle(path, step, bundle, outer)
             }
         }
-        for step in bundle.allSteps { checkResults(of: step, bundle, results) }
-        for (name, template) in bundle.outputs {
-            checkResults(in: template, at: ["outputs", name], bundle, results)
-        }
+        problems += ResultCheck.problems(of: bundle, results)
     }
 
     // MARK: Steps
@@ -102,6 +116,7 @@ public struct BundleCheck {
                     bundle.source.problem("bundles run bundles more than \(Self.deepest) levels deep", at: place))
             }
             let inner = try Bundle(source)
+            self.inner[source.file] = inner
             checkInputs(of: inner, step, bundle)
             check(inner, within: outer)
         } catch {
@@ -130,70 +145,5 @@ public struct BundleCheck {
             problems.append(
                 bundle.source.problem("\(inner.name) needs the input '\(input.name)'", at: step.path + ["with"]))
         }
-    }
-
-    // MARK: Results
-
-    private mutating func checkResults(of step: Step, _ bundle: Bundle, _ results: [String: Schema]) {
-        checkResults(in: step.arguments, at: step.path + ["with"], bundle, results)
-        for reference in step.condition?.references ?? [] {
-            check(reference, at: step.path + ["if"], bundle, results)
-        }
-        switch step.spread {
-        case .foreach(let list)?: checkResults(in: list, at: step.path + ["foreach"], bundle, results)
-        case .matrix(let matrix)?:
-            for (name, values) in matrix.axes {
-                checkResults(in: values, at: step.path + ["matrix", name], bundle, results)
-            }
-        case nil: break
-        }
-    }
-
-    private mutating func checkResults(
-        in template: JSONTemplate, at path: [String], _ bundle: Bundle, _ results: [String: Schema]
-    ) {
-        for (way, expression, _) in template.expressions {
-            for reference in expression.references { check(reference, at: path + way, bundle, results) }
-        }
-    }
-
-    /// `steps.ID.result.member`, as far as the shape of the result is known.
-    private mutating func check(
-        _ reference: Expression.Reference, at path: [String], _ bundle: Bundle, _ results: [String: Schema]
-    ) {
-        guard reference.path.count > 3, reference.path[0] == "steps", reference.path[2] == "result",
-            var shape = results[reference.path[1]]
-        else { return }
-        var way = reference.path[1] + ".result"
-        for name in reference.path.dropFirst(3) {
-            switch shape.unwrapped {
-            case .record(let properties):
-                guard let property = properties.first(where: { $0.name == name }) else {
-                    let near = Suggestion.text(for: name, among: properties.map(\.name))
-                    problems.append(
-                        bundle.source.problem("\(way) has no '\(name)'\(near)", at: path, offset: reference.offset))
-                    return
-                }
-                shape = property.schema
-            case .array(let element): shape = element
-            case .map(let element): shape = element
-            case .any: return
-            default:
-                problems.append(
-                    bundle.source.problem(
-                        "\(way) is a single value and has no '\(name)'", at: path, offset: reference.offset))
-                return
-            }
-            way += ".\(name)"
-        }
-    }
-}
-
-extension JSONTemplate {
-    /// The value, where no expression is in it.
-    var constant: JSON? {
-        if !expressions.isEmpty { return nil }
-        // Without expressions no scope is asked, so that nothing can be missing.
-        do { return try value(in: Scope()) } catch { return nil }
     }
 }

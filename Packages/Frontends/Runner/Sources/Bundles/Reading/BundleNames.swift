@@ -124,7 +124,7 @@ struct BundleNames {
         _ template: JSONTemplate, at path: [String], names: Set<String>, of step: Step?, _ reader: inout BundleReader
     ) {
         for (way, expression, _) in template.expressions {
-            for function in expression.functions.intersection(["succeeded", "failed"]) {
+            for function in expression.functions.intersection(["always", "succeeded", "failed"]).sorted() {
                 reader.add("\(function)() can be asked only in the 'if' of a step", at: path + way)
             }
             for reference in expression.references {
@@ -160,7 +160,7 @@ struct BundleNames {
         switch root {
         case "inputs": isOne(of: bundle.inputs.map(\.name), "input")
         case "env": isOne(of: bundle.environment.map(\.name), "env value")
-        case "run": isOne(of: ["id", "started", "attempt", "failed"], "value of the run")
+        case "run": isOne(of: ["id", "started", "failed"], "value of the run")
         case "bundle": isOne(of: ["name", "folder"], "value of the bundle")
         case "each": isOne(of: ["value", "index"], "value of each")
         case "matrix":

@@ -8,6 +8,7 @@ import Registry
 struct GivenInputs {
     /// `name=value`, as typed.
     var words: [String]
+    /// A file or a pipe, or `-`.
     var file: String?
 
     /// The value of every input, or all that is wrong. What is secret is known to the redactor then.
@@ -15,14 +16,14 @@ struct GivenInputs {
     /// - Parameter before: what the inputs were when the run began that goes on.
     func values(
         for bundle: Bundle, before: JSONObject = [:], _ host: Host, _ finder: BundleFinder
-    ) throws -> (values: JSONObject, problems: [BundleProblem]) {
+    ) async throws -> (values: JSONObject, problems: [BundleProblem]) {
         var given: [String: String] = [:]
         var values = JSONObject()
         for input in bundle.inputs {
             if let value = before[input.name], !input.isSecret { values[input.name] = value }
             if let word = host.environment[Self.variable(of: input.name)] { given[input.name] = word }
         }
-        for (name, value) in try fileValues(finder) {
+        for (name, value) in try await fileValues(finder) {
             values[name] = value
             given[name] = nil
         }
@@ -44,9 +45,10 @@ struct GivenInputs {
         "MARTLET_INPUT_" + String(name.map { $0 == "-" ? "_" : $0 }).uppercased()
     }
 
-    private func fileValues(_ finder: BundleFinder) throws -> JSONObject {
+    private func fileValues(_ finder: BundleFinder) async throws -> JSONObject {
         guard let file else { return [:] }
-        let source = try BundleFinder.read(finder.absolute(file))
+        let path = file == InputText.standardInput ? file : finder.absolute(file)
+        let source = try BundleSource(await InputText.read(path), file: path)
         guard let values = source.value.object else {
             throw BundleFailure([
                 source.problem("a file of inputs holds an object, not \(source.value.kindName)", at: [])

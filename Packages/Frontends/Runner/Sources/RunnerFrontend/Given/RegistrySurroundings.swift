@@ -20,6 +20,12 @@ struct RegistrySurroundings: BundleSurroundings {
             }, result: action.result, problem: problem(of: action))
     }
 
+    func absence(ofAction name: String) -> String? {
+        // The ids of a feature's actions begin with its own.
+        let ids = host.composition.off.map(\.id) + host.composition.features.map(\.manifest.id)
+        return ids.first { name.hasPrefix($0 + ".") }.flatMap { problem(ofFeature: $0) }
+    }
+
     var actionNames: [String] {
         host.composition.registry.actions.all.filter { !$0.isHidden }.flatMap {
             [$0.id] + ($0.alias.map { [$0] } ?? [])

@@ -34,12 +34,10 @@ struct Replay {
             let run = try await journal.begin(bundle, inputs: recording.inputs)
             let environment = EnvironmentValues(recording, host.redactor)
             let started = recording.started ?? host.now()
-            let facts: JSONObject = [
-                "id": .string(run.id.text), "started": started.json, "attempt": 1, "failed": false,
-            ]
+            let facts: JSONObject = ["id": .string(run.id.text), "started": started.json, "failed": false]
             summary = try await running.perform(
                 bundle, recording.inputs, performer, run, RunReporter(running.context, bundle),
-                now: { started }
+                clock: ReplayClock(), now: { started }
             ) { bundle, inputs in
                 let (values, problems) = await environment.values(for: bundle, inputs, run: facts)
                 guard problems.isEmpty else { throw BundleFailure(problems) }

@@ -44,6 +44,8 @@ struct BundleRunning: Sendable {
         if let recording = wish.replay {
             return .replay(try await Replay(running: self, session, try Recording(finder.absolute(recording))).run())
         }
+        // It takes as long as reading and checking the bundle do; what is wrong with it is told when it is used.
+        async let _ = wish.isPlan || wish.isCheck ? () : services.journal.open()
         let unfinished = wish.resume == nil ? nil : try await services.journal.unfinished(wish.resume)
         guard let name = wish.bundle ?? unfinished?.file else { throw RunnerError.noBundle }
         let source = unfinished.map { $0.file } == name ? try BundleFinder.read(name) : try finder.find(name)
@@ -73,21 +75,27 @@ struct BundleRunning: Sendable {
         _ source: BundleSource, before: JSONObject, _ environment: EnvironmentValues
     ) async throws -> (Bundle, JSONObject) {
         let bundle = try Bundle(source)
-        var problems = BundleCheck.problems(of: bundle, in: RegistrySurroundings(host: host))
+        let checked = BundleCheck.check(bundle, in: RegistrySurroundings(host: host))
+        var problems = checked.problems
         let given = GivenInputs(words: wish.inputs, file: wish.inputsFile)
-        let inputs = try given.values(for: bundle, before: before, host, finder)
+        let inputs = try await given.values(for: bundle, before: before, host, finder)
         problems += inputs.problems
         let known = inputs.problems.isEmpty ? inputs.values : nil
         problems += await environment.values(for: bundle, known, run: Self.unknownRun).problems
+        // What a bundle inside of it is given is known only later, but not what it takes from its surroundings.
+        for inner in checked.inner {
+            problems += await environment.values(for: inner, nil, run: Self.unknownRun).problems
+        }
         guard problems.isEmpty else { throw BundleFailure(problems) }
         return (bundle, inputs.values)
     }
 
-    private static let unknownRun: JSONObject = ["id": "", "started": "", "attempt": 1, "failed": false]
+    private static let unknownRun: JSONObject = ["id": "", "started": "", "failed": false]
 
     private func plan(_ bundle: Bundle) async throws -> RunResult {
         if wish.isCheck {
-            try await context.emit(ActionEvent("checked", text: "\(bundle.name) can be run\n"))
+            let text = context.isQuiet ? nil : "\(bundle.name) can be run\n"
+            try await context.emit(ActionEvent("checked", text: text))
             return .plan([])
         }
         let plan = Plan(of: bundle, in: RegistrySurroundings(host: host))
@@ -101,14 +109,14 @@ struct BundleRunning: Sendable {
         _ bundle: Bundle, _ inputs: JSONObject, _ environment: EnvironmentValues, _ performer: RegistryPerformer,
         _ journal: JournalRun
     ) async throws -> RunReport {
-        let run: JSONObject = [
-            "id": .string(journal.id.text), "started": host.now().json, "attempt": 1, "failed": false,
-        ]
+        let run: JSONObject = ["id": .string(journal.id.text), "started": host.now().json, "failed": false]
         let recording = try wish.record.map { path in
             try RecordingWriter(finder.absolute(path), bundle, inputs: inputs, host.redactor, at: host.now())
         }
         let reporter = RunReporter(context, bundle, recording: recording)
-        let summary = try await perform(bundle, inputs, performer, journal, reporter, now: host.now) { bundle, inputs in
+        let summary = try await perform(
+            bundle, inputs, performer, journal, reporter, clock: host.clock, now: host.now
+        ) { bundle, inputs in
             let (values, problems) = await environment.values(for: bundle, inputs, run: run, recording: recording)
             guard problems.isEmpty else { throw BundleFailure(problems) }
             return values
@@ -120,12 +128,12 @@ struct BundleRunning: Sendable {
 
     func perform(
         _ bundle: Bundle, _ inputs: JSONObject, _ performer: any StepPerformer, _ journal: JournalRun,
-        _ reporter: RunReporter, now: @escaping @Sendable () -> Timestamp,
+        _ reporter: RunReporter, clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
         environment: @escaping @Sendable (Bundle, JSONObject) async throws -> JSONObject
     ) async throws -> RunSummary {
         let surroundings = RegistrySurroundings(host: host)
         let engine = RunEngine(
-            performer: performer, journal: journal, options: RunOptions(), redactor: host.redactor, clock: host.clock,
+            performer: performer, journal: journal, options: RunOptions(), redactor: host.redactor, clock: clock,
             now: now,
             loadBundle: { path, file throws(BundleFailure) in try surroundings.bundle(path, besides: file) },
             environment: environment, emit: { await reporter.receive($0) })

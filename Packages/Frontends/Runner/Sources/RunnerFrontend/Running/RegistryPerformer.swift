@@ -22,12 +22,10 @@ struct RegistryPerformer: StepPerformer {
         }
         let allowed = RunPermissions(hosts: permissions.compactMap(\.hosts), tools: permissions.map(\.tools))
         let value = try await RunPermissions.$current.withValue(allowed) {
-            do {
+            try await timed(limit) {
                 // What destroys was agreed to by what the bundle says, or it would not have come here.
-                return try await session.perform(
+                try await session.perform(
                     action, arguments, interaction: interaction, output: output, limit: limit, isAgreed: true)
-            } catch let error as any Failure where error.code == "host.timed-out" {
-                throw RunnerError.timedOut(limit)
             }
         }
         guard value.exit == .done else { throw RunnerError.ended(action: action.id, value.exit, result: value.json) }
@@ -37,6 +35,13 @@ struct RegistryPerformer: StepPerformer {
     func within<Value: Sendable>(
         _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await session.within(limit, work)
+        try await timed(limit) { try await session.within(limit, work) }
+    }
+
+    /// The limit is the bundle's, and so are the words about it.
+    private func timed<Value>(_ limit: Duration, _ work: () async throws -> Value) async throws -> Value {
+        do { return try await work() } catch let error as any Failure where error.code == "host.timed-out" {
+            throw RunnerError.timedOut(limit)
+        }
     }
 }

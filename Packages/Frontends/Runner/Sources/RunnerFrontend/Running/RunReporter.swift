@@ -13,6 +13,7 @@ final class RunReporter: Sendable {
     private let recording: RecordingWriter?
     private let live: LiveProgress?
     private let isGitHub: Bool
+    private let relay = EventRelay()
     /// The steps of the bundle itself, by their ids.
     private let steps: [String: Step]
 
@@ -33,30 +34,38 @@ final class RunReporter: Sendable {
             size: { terminal.size(environment: environment) }, write: TerminalOutput.write)
     }
 
-    /// Does a run, and draws meanwhile.
+    /// Does a run, and tells meanwhile what happens in it. All of it is told when this returns.
     func during<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        guard let live else { return try await work() }
-        defer { live.finish() }
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await live.run() }
-            defer { group.cancelAll() }
-            return try await work()
-        }
+        // Both are awaited below. What happened is told also when the run was cancelled.
+        let telling = Task { await relay.run { await tell($0) } }
+        let drawing = live.map { live in Task { await live.run() } }
+        let result: Result<Value, any Error>
+        do { result = .success(try await work()) } catch { result = .failure(error) }
+        relay.end()
+        await telling.value
+        drawing?.cancel()
+        await drawing?.value
+        live?.finish()
+        return try result.get()
     }
 
-    func receive(_ event: RunEvent) async {
-        live?.receive(event)
-        recording?.receive(event)
-        if case .ended = event { live?.finish() }
+    func receive(_ event: RunEvent) async { await relay.put(event) }
+
+    private func tell(_ events: [RunEvent]) async {
+        for event in events {
+            live?.receive(event)
+            recording?.receive(event)
+            if case .ended = event { live?.finish() }
+        }
         // A run is no hostage of who reads about it: it goes on, and its result says that the output is gone.
-        do { try await context.emit(event.action(text: text(event))) } catch {}
+        do { try await context.emit(events.map { $0.action(text: text($0)) }) } catch {}
     }
 
     private func text(_ event: RunEvent) -> String? {
         var lines: [String] = []
-        if live == nil {
+        if live == nil, !context.isQuiet {
             if let line = PlainProgress.line(event) { lines.append(line) }
-        } else if case .ended(let summary) = event {
+        } else if case .ended(let summary) = event, !context.isQuiet || summary.exit != .done {
             lines.append(PlainProgress.end(summary))
         }
         if isGitHub, let annotation = annotation(event) { lines.append(annotation) }

@@ -73,22 +73,29 @@ enum InstallAction {
 
     /// Keeps all other lines of the person's crontab.
     private static func writeLine(_ run: ScheduledRun, _ host: Host) async throws {
-        let environment = CommandEnvironment(host.environment)
+        // In the words of the program that are looked for below.
+        let environment = CommandEnvironment(host.environment.merging(["LC_ALL": "C"]) { $1 })
         let launcher = Launcher()
         let before = try await launcher.run(Command("crontab", ["-l"], environment: environment), timeout: .seconds(10))
-        // It fails where there is none yet.
-        let text = before.status.code == 0 ? String(decoding: before.output, as: UTF8.self) : ""
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        // It fails where there is none yet. Where it fails for another reason, all lines would be lost.
+        if before.status.code != 0, !String(decoding: before.errors, as: UTF8.self).contains("no crontab") {
+            throw notChanged(before.errors)
+        }
+        var lines = String(decoding: before.output, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false
+        ).map(String.init)
         while lines.last == "" { lines.removeLast() }
         lines.removeAll { $0.hasSuffix(run.mark) }
         lines.append(try run.line())
         var command = Command("crontab", ["-"], environment: environment)
         command.input = .bytes(Array((lines.joined(separator: "\n") + "\n").utf8))
         let after = try await launcher.run(command, timeout: .seconds(10))
-        guard after.status.code == 0 else {
-            let words = String(decoding: after.errors, as: UTF8.self)
-            throw RunnerError.schedule("the crontab was not changed: \(PlainText.escape(words))")
-        }
+        guard after.status.code == 0 else { throw notChanged(after.errors) }
+    }
+
+    private static func notChanged(_ errors: [UInt8]) -> RunnerError {
+        let words = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).joined(separator: "; ")
+        return .schedule("the crontab was not changed: \(PlainText.escape(words))")
     }
 }
 

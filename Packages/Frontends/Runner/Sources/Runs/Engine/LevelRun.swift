@@ -2,18 +2,20 @@ import Bundles
 import Capabilities
 import Expressions
 import JSON
+import LoopKit
 
 /// The steps of one bundle while they run. It belongs to one task; the actions run in tasks of their own.
 struct LevelRun: Sendable {
     let engine: RunEngine
     let level: Level
-    let slots: Slots
+    /// Lets so many actions run at once.
+    let slots: Turn
     let record: RunRecord
     private(set) var outcomes: [String: StepOutcome] = [:]
     /// Whether anything is done that an earlier part of the run has not done.
     private var hasWorked = false
 
-    init(engine: RunEngine, level: Level, slots: Slots, record: RunRecord) {
+    init(engine: RunEngine, level: Level, slots: Turn, record: RunRecord) {
         self.engine = engine
         self.level = level
         self.slots = slots
@@ -57,12 +59,20 @@ struct LevelRun: Sendable {
         }
     }
 
+    /// What it is after a list of steps was run within a limit.
+    func played(_ steps: [Step], within limit: Duration) async throws -> LevelRun {
+        try await engine.within(limit) {
+            var run = self
+            await run.run(steps)
+            return run
+        }
+    }
+
     /// After a stop: what the steps ended with that were over, for the conditions of those that come now.
-    mutating func restoreFromRecord() async {
+    mutating func restoreFromRecord() {
         hasWorked = true
-        let known = await record.outcomes
         for step in level.bundle.steps {
-            outcomes[step.id] = known[level.prefix + step.id] ?? StepOutcome(.cancelled)
+            outcomes[step.id] = record.outcome(of: level.prefix + step.id) ?? StepOutcome(.cancelled)
         }
     }
 

@@ -2,6 +2,7 @@ public import Bundles
 public import Capabilities
 import Expressions
 public import JSON
+import LoopKit
 
 /// Runs a bundle: its steps in the order in which they need each other, side by side where they do not.
 ///
@@ -19,6 +20,8 @@ public struct RunEngine: Sendable {
     let loadBundle: @Sendable (_ path: String, _ besides: String) throws(BundleFailure) -> BundleSource
     let environment: @Sendable (_ bundle: Bundle, _ inputs: JSONObject) async throws -> JSONObject
     let emit: Emit
+    /// While it runs: what writes the journal, which blocks. Actions that wait for something leave it.
+    private var thread: OwnThreadExecutor?
 
     /// - Parameters:
     ///   - journal: where the run is written down; it knows what an earlier part of it has done.
@@ -43,8 +46,19 @@ public struct RunEngine: Sendable {
         self.emit = emit
     }
 
-    /// Runs all of it with the value of every input. Throws only where the environment has no value.
+    /// Runs all of it with the value of every input. Throws only where the environment has no value, or the system no
+    /// thread.
     public func run(_ bundle: Bundle, inputs: JSONObject) async throws -> RunSummary {
+        let thread = try OwnThreadExecutor()
+        defer { thread.end() }
+        var engine = self
+        engine.thread = thread
+        return try await withTaskExecutorPreference(thread) { [engine] in
+            try await engine.runHere(bundle, inputs: inputs)
+        }
+    }
+
+    private func runHere(_ bundle: Bundle, inputs: JSONObject) async throws -> RunSummary {
         let environment = try await environment(bundle, inputs)
         let started = now()
         let stopwatch = Stopwatch(clock)
@@ -57,43 +71,49 @@ public struct RunEngine: Sendable {
         let level = Level(
             bundle: bundle, inputs: inputs, environment: environment, prefix: "", permissions: [bundle.permissions],
             run: ["id": .string(journal.id.text), "started": started.json])
-        let slots = Slots(bundle.parallel ?? options.parallel)
+        let slots = Turn(width: bundle.parallel ?? options.parallel)
         let limit = bundle.timeout ?? options.runLimit
-        var timedOut: StepError?
-        var levelRun = LevelRun(engine: self, level: level, slots: slots, record: record)
-        do {
-            let steps = bundle.steps
-            levelRun = try await performer.within(limit) { [levelRun] in
-                var run = levelRun
-                await run.run(steps)
-                return run
-            }
-        } catch {
-            if !(error is CancellationError) {
-                timedOut = StepError(
-                    code: "bundle.timed-out", message: "the run took longer than \(limit.words); its timeout says so")
-            }
+        let (ended, overtime) = await play(level, within: limit, slots, record)
+        let timedOut = overtime.map { _ in
+            StepError(
+                code: "bundle.timed-out", message: "the run took longer than \(limit.words); its timeout says so")
         }
-        let isCancelled = Task.isCancelled
-        // What cleans up must not be cancelled with what it cleans up after.
-        let (steps, unfinished) = (bundle.finally, timedOut != nil || isCancelled)
-        let ended = await Task { [levelRun] in
-            var run = levelRun
-            if unfinished { await run.restoreFromRecord() }
-            do {
-                run = try await performer.within(options.endLimit) { [run] in
-                    var run = run
-                    await run.run(steps)
-                    return run
-                }
-            } catch {
-                await emit(.notice(step: nil, "the steps of the end took longer than \(options.endLimit.words)"))
-            }
-            return run
-        }.value
         return await summary(
             of: bundle, ended, record, started: started, took: stopwatch.time(), timedOut: timedOut,
-            isCancelled: isCancelled)
+            isCancelled: Task.isCancelled)
+    }
+
+    /// Runs the steps of a bundle within a limit, and those of its end whatever became of the others. Also gives the
+    /// error that says so when the limit was reached.
+    func play(
+        _ level: Level, within limit: Duration, _ slots: Turn, _ record: RunRecord
+    ) async -> (run: LevelRun, overtime: (any Error)?) {
+        var run = LevelRun(engine: self, level: level, slots: slots, record: record)
+        var overtime: (any Error)?
+        do {
+            run = try await run.played(level.bundle.steps, within: limit)
+        } catch {
+            if !(error is CancellationError) { overtime = error }
+        }
+        if overtime != nil || Task.isCancelled { run.restoreFromRecord() }
+        guard !level.bundle.finally.isEmpty else { return (run, overtime) }
+        // What cleans up must not be cancelled with what it cleans up after.
+        let ended = await Task(executorPreference: thread) { [run] in
+            do { return try await run.played(level.bundle.finally, within: options.endLimit) } catch {
+                await emit(.notice(step: nil, "the steps of the end took longer than \(options.endLimit.words)"))
+                return run
+            }
+        }.value
+        return (ended, overtime)
+    }
+
+    /// Does a part of the run within a limit.
+    func within<Value: Sendable>(
+        _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await performer.within(limit) { [thread] in
+            try await withTaskExecutorPreference(thread) { try await work() }
+        }
     }
 
     private func summary(
@@ -102,7 +122,7 @@ public struct RunEngine: Sendable {
     ) async -> RunSummary {
         var summary = RunSummary(
             id: journal.id, name: bundle.name, status: .ok, exit: .done, started: started, ended: started + took)
-        summary.steps = await record.updates
+        summary.steps = record.updates
         let bad = bundle.allSteps.compactMap { run.outcomes[$0.id] }.first { $0.status == .failed && !$0.isForgiven }
         if isCancelled {
             (summary.status, summary.exit) = (.cancelled, .interrupted)
@@ -124,7 +144,7 @@ public struct RunEngine: Sendable {
                 summary.error = StepError(code: "bundle.expression", message: problem.text)
             }
         }
-        do { try await journal.end(summary) } catch {
+        do { try journal.end(summary) } catch {
             await emit(.notice(step: nil, "the journal could not be written: \(AnyFailure(error).message)"))
         }
         await emit(.ended(summary))

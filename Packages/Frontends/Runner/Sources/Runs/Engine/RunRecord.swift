@@ -1,10 +1,22 @@
+import Synchronization
+
 /// What has become of the steps of a run, for its report and for what has to go on after a stop.
-actor RunRecord {
-    private(set) var updates: [StepUpdate] = []
-    private(set) var outcomes: [String: StepOutcome] = [:]
+final class RunRecord: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var updates: [StepUpdate] = []
+        var outcomes: [String: StepOutcome] = [:]
+    }
+
+    var updates: [StepUpdate] { state.withLock { $0.updates } }
+
+    func outcome(of key: String) -> StepOutcome? { state.withLock { $0.outcomes[key] } }
 
     func add(_ update: StepUpdate) {
-        outcomes[update.key] = update.outcome
-        updates.append(update)
+        state.withLock { state in
+            state.outcomes[update.key] = update.outcome
+            state.updates.append(update)
+        }
     }
 }

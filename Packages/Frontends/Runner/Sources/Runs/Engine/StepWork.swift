@@ -3,13 +3,14 @@ import Capabilities
 import Cryptography
 import Expressions
 import JSON
+import LoopKit
 import Registry
 
 /// Does one step: once or for each of its values, again where that may help, and writes down what came of it.
 struct StepWork: Sendable {
     let engine: RunEngine
     let level: Level
-    let slots: Slots
+    let slots: Turn
     let record: RunRecord
 
     func run(_ start: StepStart) async -> StepOutcome {
@@ -62,11 +63,11 @@ struct StepWork: Sendable {
             return known
         }
         if case .bundle(let path) = step.work { return await runBundle(path, instance, step) }
-        do {
-            return try await slots.withSlot { await attempts(instance, step) }
-        } catch {
+        do { try await slots.take() } catch {
             return await settle(instance.key, step, StepOutcome(.cancelled), instance.arguments)
         }
+        defer { slots.pass() }
+        return await attempts(instance, step)
     }
 
     private func attempts(_ instance: StepInstance, _ step: Step) async -> StepOutcome {
@@ -97,7 +98,7 @@ struct StepWork: Sendable {
             update.attempt = attempt
             update.isRepeated = attempt == 1 && engine.journal.underway.contains(instance.key)
         }
-        do { try await engine.journal.begin(begun) } catch { return failure(error) }
+        do { try engine.journal.begin(begun) } catch { return failure(error) }
         await engine.emit(.step(begun))
         let output = StepOutput(key: instance.key, engine: engine)
         let stopwatch = Stopwatch(engine.clock)
@@ -134,7 +135,7 @@ struct StepWork: Sendable {
         let stopwatch = Stopwatch(engine.clock)
         var outcome: StepOutcome
         do {
-            try await engine.journal.begin(begun)
+            try engine.journal.begin(begun)
             await engine.emit(.step(begun))
             let inner = try Bundle(try engine.loadBundle(path, level.bundle.source.file))
             let inputs = BundleInputs.values(for: inner, values: instance.arguments)
@@ -144,9 +145,9 @@ struct StepWork: Sendable {
             let nested = Level(
                 bundle: inner, inputs: inputs.values, environment: environment, prefix: instance.key + "/",
                 permissions: level.permissions + [inner.permissions], run: level.run)
-            outcome = try await engine.performer.within(step.timeout ?? inner.timeout ?? engine.options.runLimit) {
-                await Self.run(nested, engine, slots, record)
-            }
+            let limit = step.timeout ?? inner.timeout ?? engine.options.runLimit
+            let (run, overtime) = await engine.play(nested, within: limit, slots, record)
+            outcome = overtime.map(failure) ?? result(of: run)
         } catch {
             outcome = failure(error)
         }
@@ -155,19 +156,10 @@ struct StepWork: Sendable {
         return await finish(instance, step, outcome)
     }
 
-    private static func run(
-        _ level: Level, _ engine: RunEngine, _ slots: Slots, _ record: RunRecord
-    ) async -> StepOutcome {
-        var run = LevelRun(engine: engine, level: level, slots: slots, record: record)
-        await run.run(level.bundle.steps)
-        let isCancelled = Task.isCancelled
-        run = await Task { [run] in
-            var run = run
-            await run.run(level.bundle.finally)
-            return run
-        }.value
+    private func result(of run: LevelRun) -> StepOutcome {
+        let level = run.level
         let outcomes = level.bundle.allSteps.compactMap { run.outcomes[$0.id] }
-        var outcome = StepOutcome(isCancelled ? .cancelled : .ok)
+        var outcome = StepOutcome(Task.isCancelled ? .cancelled : .ok)
         if let bad = outcomes.first(where: { $0.status == .failed && !$0.isForgiven }) {
             outcome = bad
             outcome.result = .null
@@ -198,7 +190,7 @@ struct StepWork: Sendable {
     private func cached(_ instance: StepInstance, _ step: Step) async -> StepOutcome? {
         guard let digest = digest(instance, step) else { return nil }
         do {
-            guard let result = try await engine.journal.cached(digest, at: engine.now()) else { return nil }
+            guard let result = try engine.journal.cached(digest, at: engine.now()) else { return nil }
             var outcome = StepOutcome(.ok)
             outcome.result = result
             return await settle(instance.key, step, outcome, instance.arguments) { $0.isCached = true }
@@ -223,7 +215,7 @@ struct StepWork: Sendable {
     }
 
     private func tell(_ update: StepUpdate) async {
-        await record.add(update)
+        record.add(update)
         await engine.emit(.step(update))
     }
 
@@ -234,7 +226,7 @@ struct StepWork: Sendable {
     ) async -> StepOutcome {
         if outcome.status == .ok, let digest = digest(instance, step), let cache = step.cache {
             do {
-                try await engine.journal.keep(
+                try engine.journal.keep(
                     engine.redactor.redact(outcome.result), as: digest, until: engine.now() + cache.lifetime)
             } catch {
                 await engine.emit(.notice(step: instance.key, "the result is not cached: \(AnyFailure(error).message)"))
@@ -249,7 +241,7 @@ struct StepWork: Sendable {
         _ change: (inout StepUpdate) -> Void = { _ in }
     ) async -> StepOutcome {
         var ended = update(key, step, outcome, arguments, change)
-        do { try await engine.journal.end(ended) } catch {
+        do { try engine.journal.end(ended) } catch {
             ended.outcome = failure(error)
         }
         await tell(ended)

@@ -19,6 +19,12 @@ public final class Journal: Sendable {
         self.now = now
     }
 
+    /// Opens the file, so that the first use need not.
+    public func open() async {
+        // What goes wrong here goes wrong again there, where it can be told.
+        do { try await database.write { _ in } } catch {}
+    }
+
     public func close() async {
         await database.close()
     }

@@ -5,6 +5,8 @@ import StorageKit
 import Synchronization
 
 /// One run in the journal, by the process that runs it.
+///
+/// It writes on the thread that calls, which is the engine's own.
 public final class JournalRun: Sendable {
     public let id: RunID
     /// Whether an earlier process has done a part of it.
@@ -41,9 +43,14 @@ public final class JournalRun: Sendable {
 
     // MARK: Steps
 
-    func begin(_ update: StepUpdate) async throws {
+    func begin(_ update: StepUpdate) throws {
         let (id, number) = (id.text, number())
-        try await write { connection in
+        try journal.database.writeNow { connection in
+            if isResumed {
+                // What it is tried for anew has had more attempts before, which would be taken for the last.
+                try connection.run(
+                    "DELETE FROM steps WHERE run = ? AND key = ? AND attempt > ?", id, update.key, update.attempt)
+            }
             try connection.run(
                 """
                 INSERT OR REPLACE INTO steps (run, key, attempt, work, status, arguments, started, number)
@@ -54,11 +61,11 @@ public final class JournalRun: Sendable {
     }
 
     /// Writes down how a step ended, and what it said meanwhile.
-    func end(_ update: StepUpdate) async throws {
+    func end(_ update: StepUpdate) throws {
         let (id, number) = (id.text, number())
         let events = takeEvents()
         let outcome = update.outcome
-        try await write { connection in
+        try journal.database.writeNow { connection in
             try connection.run(
                 """
                 INSERT INTO steps (run, key, attempt, work, status, arguments, result, exit, error_code, error_message,
@@ -88,10 +95,10 @@ public final class JournalRun: Sendable {
     }
 
     /// The run is over.
-    func end(_ summary: RunSummary) async throws {
+    func end(_ summary: RunSummary) throws {
         let id = id.text
         let events = takeEvents()
-        try await write { connection in
+        try journal.database.writeNow { connection in
             try connection.insert(events, of: id)
             try connection.run(
                 """
@@ -104,8 +111,8 @@ public final class JournalRun: Sendable {
 
     // MARK: Results of before
 
-    func cached(_ digest: String, at time: Timestamp) async throws -> JSON? {
-        let text = try await journal.database.read { connection in
+    func cached(_ digest: String, at time: Timestamp) throws -> JSON? {
+        let text = try journal.database.readNow { connection in
             try connection.first("SELECT result FROM cache WHERE digest = ? AND until > ?", digest, time) { row in
                 try row[0] as String
             }
@@ -113,9 +120,9 @@ public final class JournalRun: Sendable {
         return try text.map { try JSON(parsing: Array($0.utf8)) }
     }
 
-    func keep(_ result: JSON, as digest: String, until: Timestamp) async throws {
+    func keep(_ result: JSON, as digest: String, until: Timestamp) throws {
         let time = journal.now()
-        try await write { connection in
+        try journal.database.writeNow { connection in
             try connection.run("DELETE FROM cache WHERE until <= ?", time)
             try connection.run(
                 "INSERT OR REPLACE INTO cache (digest, result, until) VALUES (?, ?, ?)", digest, result.text(), until)
@@ -140,12 +147,6 @@ public final class JournalRun: Sendable {
                 JournalEvent(number: first + index, step: event.step, time: event.time, event: event.event)
             }
         }
-    }
-
-    /// A run that is stopped still has to say what became of its steps.
-    private func write(_ body: @escaping @Sendable (Connection) throws -> Void) async throws {
-        let database = journal.database
-        try await Task { try await database.write(body) }.value
     }
 }
 

@@ -1,7 +1,9 @@
+import Glibc
+
 /// How a run is done.
 public struct RunOptions: Sendable {
-    /// How many actions run at once, where the bundle does not say.
-    public var parallel = 2
+    /// How many actions run at once, where the bundle does not say: as many as there are processors.
+    public var parallel = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     /// How long one attempt of a step may take that says nothing of it.
     public var stepLimit = Duration.seconds(30 * 60)
     /// How long a run may take whose bundle says nothing of it.
