@@ -92,20 +92,20 @@ database = sqlite3.connect(DATABASE, isolation_level=None)
 database.executescript("""
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
-    CREATE TABLE usage (
+    CREATE TABLE IF NOT EXISTS usage (
         id INTEGER PRIMARY KEY AUTOINCREMENT, day INTEGER NOT NULL, time INTEGER NOT NULL,
         project TEXT NOT NULL, session TEXT NOT NULL, message INTEGER, provider TEXT NOT NULL,
         model TEXT NOT NULL, input INTEGER, output INTEGER, cached INTEGER, cache_write INTEGER,
         reasoning INTEGER, cost INTEGER) STRICT;
-    CREATE INDEX usage_session ON usage (session);
-    CREATE UNIQUE INDEX usage_message ON usage (message) WHERE message IS NOT NULL;
-    CREATE TABLE usage_days (
+    CREATE INDEX IF NOT EXISTS usage_session ON usage (session);
+    CREATE UNIQUE INDEX IF NOT EXISTS usage_message ON usage (message) WHERE message IS NOT NULL;
+    CREATE TABLE IF NOT EXISTS usage_days (
         day INTEGER NOT NULL, project TEXT NOT NULL, session TEXT NOT NULL, provider TEXT NOT NULL,
         model TEXT NOT NULL, answers INTEGER NOT NULL, input INTEGER, output INTEGER, cached INTEGER,
         cache_write INTEGER, reasoning INTEGER, cost INTEGER, unpriced INTEGER NOT NULL,
         PRIMARY KEY (day, project, session, provider, model)) STRICT, WITHOUT ROWID;
-    CREATE INDEX usage_days_session ON usage_days (session);
-    CREATE INDEX usage_days_project ON usage_days (project);
+    CREATE INDEX IF NOT EXISTS usage_days_session ON usage_days (session);
+    CREATE INDEX IF NOT EXISTS usage_days_project ON usage_days (project);
 """)
 
 
