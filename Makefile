@@ -49,7 +49,7 @@ test-sanitize: ## Run the tests with the thread and the address sanitizer
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/address --disable-xctest -Xswiftc -use-ld=lld $(SANITIZED)
 
 FUZZED := json stream json5 document pull settings events frames requests chunks address certificates openai anthropic \
-    responses tags markdown
+    responses tags markdown yaml expressions bundles
 
 fuzz: ## Fuzz the parsers, SECONDS=60 each
 	@.ci/setup build
@@ -57,7 +57,7 @@ fuzz: ## Fuzz the parsers, SECONDS=60 each
 	@mkdir -p .build/fuzz/findings
 	@for target in $(FUZZED); do \
 	    echo "fuzz: $$target, $(SECONDS) s"; \
-	    MARTLET_FUZZ=$$target .build/fuzz/release/fuzz -max_total_time=$(SECONDS) -verbosity=0 -print_final_stats=1 \
+	    SWIFT_BACKTRACE=enable=no MARTLET_FUZZ=$$target .build/fuzz/release/fuzz -max_total_time=$(SECONDS) -verbosity=0 -print_final_stats=1 \
 	        -artifact_prefix=.build/fuzz/findings/$$target- 2>&1 | grep -E 'SUMMARY|Fatal|executed_units' || exit 1; \
 	    if ls .build/fuzz/findings/$$target-* >/dev/null 2>&1; then echo "fuzz: findings in .build/fuzz/findings"; exit 1; fi; \
 	done
