@@ -15,7 +15,8 @@ public final class Journal: Sendable {
     ) {
         // A step that was confirmed must not be done again after a loss of power either, but ten thousand of them should
         // not wait for a disk each: what is lost then are the last moments, and they are done again.
-        database = Database(path, migrations: Self.migrations, durability: .normal, notice: notice)
+        database = Database(
+            path, migrations: Self.migrations, durability: .normal, leavesLog: true, notice: notice)
         self.now = now
     }
 

@@ -24,12 +24,18 @@ public final class Database: Sendable {
 
     /// Names the file and its form. Waits for the locks of other programs end with an error after `busyLimit`;
     /// `notice` is told, on any thread, when a damaged file was set aside.
+    ///
+    /// - Parameter leavesLog: whether a short log stays beside the file at the end, since moving it into the file takes
+    ///   longer than all else that a short command does. Then the file alone is not the whole: a copy made by hand needs
+    ///   both, and what was deleted can still be found in the log.
     public init(
-        _ path: String, migrations: [Migration], durability: Durability = .full, readers: Int = 3,
-        busyLimit: Duration = .seconds(30), notice: @escaping @Sendable (StorageNotice) -> Void = { _ in }
+        _ path: String, migrations: [Migration], durability: Durability = .full, leavesLog: Bool = false,
+        readers: Int = 3, busyLimit: Duration = .seconds(30),
+        notice: @escaping @Sendable (StorageNotice) -> Void = { _ in }
     ) {
         let opening = Opening(
-            path: path, migrations: migrations, durability: durability, busyLimit: busyLimit, notice: notice)
+            path: path, migrations: migrations, durability: durability, leavesLog: leavesLog, busyLimit: busyLimit,
+            notice: notice)
         let isPrepared = Prepared()
         self.path = path
         self.opening = opening
@@ -82,8 +88,8 @@ public final class Database: Sendable {
         }
     }
 
-    /// Waits for the work that was accepted and closes. Later calls are refused. The log is moved into the file, but for
-    /// a short one where the durability is normal.
+    /// Waits for the work that was accepted, moves the log into the file, unless it may stay, and closes. Later calls
+    /// are refused.
     public func close() async {
         await readers.close()
         await writer.close()

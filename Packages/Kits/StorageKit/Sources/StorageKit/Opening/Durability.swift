@@ -3,8 +3,6 @@ public enum Durability: Sendable {
     /// A loss of power too: each transaction waits for the disk. For settings, pins, tokens.
     case full
     /// After a loss of power the last transactions may be missing, never half of one. For history and traces.
-    ///
-    /// They may be in the log beside the file also when nobody has it open: whoever copies it copies both.
     case normal
 
     var pragma: SQL {

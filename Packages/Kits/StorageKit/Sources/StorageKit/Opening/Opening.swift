@@ -7,6 +7,7 @@ struct Opening: Sendable {
     let path: String
     let migrations: [Migration]
     let durability: Durability
+    var leavesLog = false
     let busyLimit: Duration
     let notice: @Sendable (StorageNotice) -> Void
 
@@ -43,7 +44,7 @@ struct Opening: Sendable {
             throw StorageError(.damaged, "\(PlainText.escape(path)) is damaged: it was cut short")
         }
         let connection = try connect(.write, cancellation)
-        if durability == .normal { connection.leaveLog(upTo: 512 << 10) }
+        if leavesLog { connection.leaveLog(upTo: 512 << 10) }
         try connection.requireOwn()
         if try file.isToBeChecked {
             if let damage = try connection.damage(limit: 1, isQuick: true).first {
