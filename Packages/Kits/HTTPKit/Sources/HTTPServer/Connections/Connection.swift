@@ -120,7 +120,10 @@ final class Connection: Sendable {
                 let number = request.number
                 switch try await observed(consume request) {
                 case .events(let stream): return stream
-                case .nothing(let keeps): guard try await goesOn(keeps, after: number) else { return nil }
+                case .nothing(keeps: true): guard try await discardBody(of: number) else { return nil }
+                case .nothing(keeps: false):
+                    await linger()
+                    return nil
                 }
             }
         } catch {
@@ -133,20 +136,13 @@ final class Connection: Sendable {
     @inline(never)
     private nonisolated(nonsending) func play(_ stream: EventStream) async -> Bool {
         do {
-            return try await goesOn(try await observed(stream), after: stream.number)
+            if try await observed(stream) { return try await discardBody(of: stream.number) }
+            await linger()
+            return false
         } catch {
             await refuse(error)
             return false
         }
-    }
-
-    @inline(never)
-    private nonisolated(nonsending) func goesOn(_ keeps: Bool, after number: Int) async throws -> Bool {
-        guard keeps else {
-            await linger()
-            return false
-        }
-        return try await discardBody(of: number)
     }
 
     // MARK: Observing
