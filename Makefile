@@ -39,7 +39,8 @@ test-matrix: ## Build each feature alone and random subsets, and look at what th
 # Without what runs other builds and programs, and for threads without the kits whose tests assert how a process crashes.
 # Leaks are not looked for: boxes of enums that constants hold are reported, as the tag in their pointers hides them.
 # Nor is memory measured, which a sanitizer keeps back for its own purposes.
-SANITIZED := --skip ProgramTests --skip PluginTests --skip ArchitectureTests --skip MemoryTests --skip ManyClientsTests
+SANITIZED := --no-parallel --skip ProgramTests --skip PluginTests --skip ArchitectureTests --skip MemoryTests \
+    --skip ManyClientsTests --skip RaceTests/many --skip ShellToolTests/large
 
 test-sanitize: ## Run the tests with the thread and the address sanitizer
 	@.ci/setup build test

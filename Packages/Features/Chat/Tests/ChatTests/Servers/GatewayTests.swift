@@ -52,6 +52,7 @@ struct GatewayTests {
             #expect(calls.map { $0["tool"] } == ["Bash"])
             // It forgets between calls, so it is told all that was said, and not about its tools.
             try await desk.say("And now?", ["conversation": id])
+            try #require(desk.asked.count == 2)
             #expect(desk.asked[1].last.contains("What is here?") && desk.asked[1].last.hasSuffix("And now?"))
             #expect(desk.asked[1].json["messages"]?.array?.contains { $0["role"] == "tool" } == false)
         }
