@@ -89,7 +89,7 @@ struct ClaudeTalk {
 
     private mutating func take(_ line: [UInt8]) async throws {
         guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) else { return }
-        guard let frame = try? JSON(parsing: line, reading: .stream), let type = frame["type"]?.string else {
+        guard let frame = Self.frame(line), let type = frame["type"]?.string else {
             garbage += 1
             if garbage == 1 {
                 try await deliver([.notice("claude wrote a line that is no message; it was passed over")])
@@ -126,6 +126,11 @@ struct ClaudeTalk {
     private func settle(_ step: ClaudePermissions.Step) async throws {
         try await deliver(step.events)
         if let reply = step.reply { send(reply) }
+    }
+
+    /// Nil for what is no JSON, which is told as what is no message.
+    private static func frame(_ line: [UInt8]) -> JSON? {
+        do { return try JSON(parsing: line, reading: .stream) } catch { return nil }
     }
 
     /// Waits no longer than is polite for what is left.
