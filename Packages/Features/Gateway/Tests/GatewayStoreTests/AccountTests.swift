@@ -2,7 +2,6 @@ import Capabilities
 import Glibc
 import HTTPTesting
 import StorageKit
-import Synchronization
 import Testing
 
 @testable import GatewayStore
@@ -93,21 +92,32 @@ struct AccountTests {
 
 /// Holds up a thread until it is opened.
 private final class Gate: Sendable {
-    private let state = Mutex((isReached: false, isOpen: false))
+    private let ends: [Int32]
+    private let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
 
-    func open() { state.withLock { $0.isOpen = true } }
+    init() {
+        var ends: [Int32] = [-1, -1]
+        unsafe pipe(&ends)
+        self.ends = ends
+    }
+
+    deinit { for end in ends { close(end) } }
+
+    func open() {
+        var byte: UInt8 = 1
+        _ = unsafe write(ends[1], &byte, 1)
+    }
 
     /// Blocks the thread, as a write that takes long does.
     func wait() {
-        state.withLock { $0.isReached = true }
-        while !state.withLock(\.isOpen) { usleep(1000) }
+        arrival.yield()
+        var byte: UInt8 = 0
+        _ = unsafe read(ends[0], &byte, 1)
     }
 
     /// Returns when somebody waits.
     func reached() async throws {
-        while !state.withLock(\.isReached) {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        for await _ in arrivals { return }
+        throw CancellationError()
     }
 }

@@ -27,10 +27,19 @@ private struct SlowFeature: RunningFeature {
 
     init(_ settings: FeatureSettings) {}
 
+    /// Told when the action began that hears nothing.
+    static let deafness = AsyncStream.makeStream(of: Void.self)
+
     func register(in registry: inout RegistryBuilder) {
         let doorman = doorman
         registry.provide((any Greeter).self, doorman)
         registry.add(Action("slow.look", "Whether it is there", .reads) { _ in doorman.isReady })
+        registry.add(
+            Action("slow.deaf", "Never end, and hear nothing", .reads) { _ in
+                Self.deafness.continuation.yield()
+                await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                return true
+            })
         registry.add(
             Action("slow.counts", "How often it was started and stopped", .reads) { _ in
                 doorman.state.withLock { [$0.starts, $0.stops] }
@@ -82,6 +91,24 @@ struct SessionTests {
             let session = try workbench.registry.one((any ActionPerformer).self).session(in: workbench.host)
             #expect(await session.provider(of: (any Greeter).self)?.isReady == true)
             #expect(await session.provider(of: (any TrustStore).self) == nil)
+            #expect(await session.end() == [])
+        }
+    }
+
+    @Test("are given up when their caller was cancelled, long before their time is over")
+    func cancelled() async throws {
+        try await withBench(SlowFeature.self) { bench in
+            let workbench = bench.workbench
+            let session = try workbench.registry.one((any ActionPerformer).self).session(in: workbench.host)
+            let deaf = try workbench.registry.actions.find("slow.deaf")
+            let task = Task {
+                _ = try await session.perform(
+                    deaf, [:], interaction: HeadlessInteraction(), output: RecordingOutput(), limit: .seconds(3600),
+                    isAgreed: false)
+            }
+            for await _ in SlowFeature.deafness.stream { break }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
             #expect(await session.end() == [])
         }
     }
