@@ -26,7 +26,8 @@ let package = Package(
         .target(
             name: "HTTPCore",
             dependencies: [
-                .product(name: "Core", package: "Core"), .product(name: "Cryptography", package: "Cryptography"),
+                "CZlib", .product(name: "Core", package: "Core"),
+                .product(name: "Cryptography", package: "Cryptography"),
             ]),
         .target(
             name: "HTTPClient",
@@ -37,8 +38,9 @@ let package = Package(
         .target(
             name: "HTTPServer",
             dependencies: [
-                "CZlib", "HTTPCore", .product(name: "Core", package: "Core"),
-                .product(name: "Cryptography", package: "Cryptography"), .product(name: "LoopKit", package: "LoopKit"),
+                "HTTPCore", .product(name: "Core", package: "Core"),
+                .product(name: "Cryptography", package: "Cryptography"), .product(name: "FileKit", package: "FileKit"),
+                .product(name: "LoopKit", package: "LoopKit"),
             ]),
         .target(
             name: "HTTPTesting",

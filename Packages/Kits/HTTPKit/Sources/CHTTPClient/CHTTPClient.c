@@ -60,6 +60,12 @@ CURLcode httpclient_set_prerequest(CURL *easy, curl_prereq_callback callback, vo
                 curl_easy_setopt(easy, CURLOPT_PREREQDATA, context));
 }
 
+CURLcode httpclient_set_debug(CURL *easy, curl_debug_callback callback, void *context) {
+    return both(both(curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback),
+                     curl_easy_setopt(easy, CURLOPT_DEBUGDATA, context)),
+                curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L));
+}
+
 CURLcode httpclient_set_tls(CURL *easy, curl_ssl_ctx_callback callback, void *context) {
     return both(curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, callback),
                 curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, context));

@@ -42,6 +42,48 @@ struct NetworkTests {
             ])
     }
 
+    @Test("after more than could be kept, all is learnt anew, and what is repeated is no change again")
+    func overrun() async throws {
+        let loop = EventLoop()
+        let name = Namespace()
+        defer { name.remove() }
+        try await name.run(
+            "ip link set lo up", "ip link add wire type veth peer name other", "ip link set wire addrgenmode none",
+            "ip link set other addrgenmode none", "ip link set wire up", "ip link set other up",
+            "ip addr add 192.0.2.1/24 dev wire")
+        let wire = try await name.index(of: "wire")
+        let monitor = try await name.enter { try NetworkMonitor(loop: loop) }
+        try await monitor.learn()
+        // Nobody reads meanwhile, and the kernel keeps a few hundred.
+        let lines = "seq 0 2999 | sed 's|.*|addr add 10.0.0.1/32 dev wire\\naddr del 10.0.0.1/32 dev wire|'"
+        try await name.run("sh -c \"\(lines) | ip -batch -\"")
+        #expect(try await monitor.next() == .many)
+        try await name.run(
+            "ip addr change 192.0.2.1/24 dev wire valid_lft 500 preferred_lft 400",
+            "ip addr change 192.0.2.1/24 dev wire valid_lft 600 preferred_lft 500", "ip addr add 192.0.2.9/24 dev wire",
+            "ip addr del 192.0.2.1/24 dev wire")
+        #expect(try await monitor.next() == .address(interface: wire, isThere: true))
+        #expect(try await monitor.next() == .address(interface: wire, isThere: false))
+    }
+
+    @Test("only what happens to an interface that leads out concerns the way out")
+    func wayOut() async throws {
+        let loop = EventLoop()
+        let name = Namespace()
+        defer { name.remove() }
+        try await name.run(
+            "ip link set lo up", "ip link add wire type veth peer name other", "ip link set wire addrgenmode none",
+            "ip link set other addrgenmode none", "ip link set wire up", "ip link set other up",
+            "ip addr add 192.0.2.1/24 dev wire", "ip route add default via 192.0.2.2")
+        let monitor = try await name.enter { try NetworkMonitor(loop: loop) }
+        try await monitor.learn()
+        try await name.run("ip addr add 198.51.100.1/24 dev other", "ip addr add 192.0.2.9/24 dev wire")
+        let (inside, outside) = (try await monitor.next(), try await monitor.next())
+        #expect(inside.map { monitor.concernsWayOut($0) } == false)
+        #expect(outside.map { monitor.concernsWayOut($0) } == true)
+        for change in [NetworkChange.resumed, .many] { #expect(monitor.concernsWayOut(change)) }
+    }
+
     @Test("a list of what is so is no change")
     func silence() async throws {
         let loop = EventLoop()

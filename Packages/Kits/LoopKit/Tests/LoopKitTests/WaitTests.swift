@@ -138,6 +138,14 @@ struct WaitTests {
         pair.end()
     }
 
+    @Test("the deadline of a wait for cleaning up holds where there is always something to try")
+    func alwaysReady() async throws {
+        let pair = try SocketPair(loop)
+        #expect(await pair.watched.readyThroughCancellation(.readable, until: .now + .seconds(100)) == .ready)
+        #expect(await pair.watched.readyThroughCancellation(.readable, until: .now) == .timedOut)
+        pair.end()
+    }
+
     @Test("closing ends every wait, and later uses find it closed")
     func closed() async throws {
         let pair = try SocketPair(loop)

@@ -30,6 +30,18 @@ static void handle(int number) {
     errno = saved;
 }
 
+static void end(int number) {
+    _exit(number == SIGINT ? 130 : 143);
+}
+
+void processkit_signals_end(int number) {
+    struct sigaction action = {.sa_handler = end};
+    struct sigaction inherited;
+    sigfillset(&action.sa_mask);
+    // Only what would end the process anyway; what the parent ignores stays ignored.
+    if (sigaction(number, NULL, &inherited) == 0 && inherited.sa_handler == SIG_DFL) sigaction(number, &action, NULL);
+}
+
 int processkit_signals_open(void) {
     if (atomic_flag_test_and_set(&in_use)) return -EBUSY;
     if (read_end < 0) {
@@ -78,9 +90,13 @@ void processkit_signals_set_restore(void (*restore)(void)) {
     restore_hook = restore;
 }
 
-void processkit_ignore_write_signals(void) {
+void processkit_settle_signals(void) {
     struct sigaction current;
     if (sigaction(SIGPIPE, 0, &current) == 0 && current.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
     // A file that grows beyond the limit of the process is an error of that write, and not the end of everything.
     if (sigaction(SIGXFSZ, 0, &current) == 0 && current.sa_handler == SIG_DFL) signal(SIGXFSZ, SIG_IGN);
+    // A parent may hand on that its own children are of no interest; then the kernel reaps ours before we can ask how
+    // they ended.
+    if (sigaction(SIGCHLD, 0, &current) == 0 && (current.sa_handler == SIG_IGN || current.sa_flags & SA_NOCLDWAIT))
+        signal(SIGCHLD, SIG_DFL);
 }

@@ -7,8 +7,34 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+// As this process was started: what it allows itself later is not meant for the programs that it runs.
+static struct rlimit given_descriptors;
+
+__attribute__((constructor)) static void note_limits(void) {
+    getrlimit(RLIMIT_NOFILE, &given_descriptors);
+}
+
+// Some programs walk along all descriptors that they may have, which takes seconds where a server has raised the limit.
+// There is no attribute of posix_spawn for it, so it is set when the program has just begun.
+static void restore_limits(int process) {
+    struct rlimit current;
+    if (getrlimit(RLIMIT_NOFILE, &current) != 0 || current.rlim_cur <= given_descriptors.rlim_cur) return;
+    current.rlim_cur = given_descriptors.rlim_cur;
+    // A child that has ended needs no limit.
+    (void)prlimit(process, RLIMIT_NOFILE, &current, NULL);
+}
+
+// The signals that the child starts with as if nobody had ever touched them. Who was started by nohup to outlive the
+// terminal means its children to do so as well.
+static void default_signals(sigset_t *signals) {
+    struct sigaction current;
+    sigfillset(signals);
+    if (sigaction(SIGHUP, NULL, &current) == 0 && current.sa_handler == SIG_IGN) sigdelset(signals, SIGHUP);
+}
 
 // The last of the actions: the others may still need the descriptor that has this number here.
 static int add_watched(posix_spawn_file_actions_t *actions, int watched) {
@@ -39,13 +65,13 @@ static int add_actions(posix_spawn_file_actions_t *actions, const struct process
 int processkit_spawn(const struct processkit_spawn *request, int *process, int *pidfd) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t none, all;
+    sigset_t none, defaults;
     sigemptyset(&none);
-    sigfillset(&all);
+    default_signals(&defaults);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setpgroup(&attributes, 0);
     // The leader of a session leads its group as well, and may not be given another.
     int group = request->session ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP;
@@ -56,7 +82,11 @@ int processkit_spawn(const struct processkit_spawn *request, int *process, int *
             process, request->path, &actions, &attributes, request->arguments, request->environment);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
-    if (failure) return -failure;
+    if (failure) {
+        *process = -1;
+        return -failure;
+    }
+    restore_limits(*process);
 
     // Nobody else waits for this child, so its number cannot have been given away yet.
     *pidfd = pidfd_open(*process, 0);

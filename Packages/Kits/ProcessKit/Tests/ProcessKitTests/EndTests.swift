@@ -1,6 +1,8 @@
 import Glibc
-import ProcessKit
+import LoopKit
 import Testing
+
+@testable import ProcessKit
 
 @Suite("Ending a child", .timeLimit(.minutes(5)))
 struct EndTests {
@@ -90,6 +92,76 @@ struct EndTests {
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(hasEnded(process))
+    }
+
+    @Test("a parent that ignored the end of its children does not change how ours end")
+    func ignoredChildren() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGCHLD, SIG_IGN)
+            let completion = try await Launcher().run(script("exit 3"), timeout: .seconds(100))
+            #expect(completion.status == .exited(3))
+        }
+    }
+
+    @Test("a child that the system reaped by itself is an end without a status, and not waited for any more")
+    func reaped() async {
+        await #expect(processExitsWith: .success) {
+            try await Launcher().withChild(script("read -r line; exit 3")) { child async throws in
+                signal(SIGCHLD, SIG_IGN)
+                child.send(.kill)
+                let error = await #expect(throws: ProcessError.self) { try await child.exitStatus() }
+                #expect(error?.kind == .system && error?.errno == ECHILD)
+            }
+        }
+    }
+
+    @Test("a child whose input ends may end by itself before it is asked to")
+    func patience() async throws {
+        var command = script("trap 'echo asked' TERM; echo ready; cat >/dev/null; sleep 0.1; exit 7")
+        command.input = .pipe
+        try await launcher.withChild(command) { child async throws in
+            #expect(text(try await child.output.nextLine()) == "ready")
+            await child.terminate(patience: .seconds(100))
+            #expect(try await child.exitStatus() == .exited(7))
+            #expect(try await child.output.nextLine() == nil)
+        }
+        command = script("trap 'exit 8' TERM; echo ready; while :; do sleep 0.01; done")
+        command.input = .pipe
+        try await launcher.withChild(command) { child async throws in
+            #expect(text(try await child.output.nextLine()) == "ready")
+            await child.terminate(patience: .milliseconds(20), grace: .seconds(100))
+            #expect(try await child.exitStatus() == .exited(8))
+        }
+    }
+
+    @Test("a wait for the end stops at its deadline and leaves the child as it is")
+    func deadline() async throws {
+        var command = script("read -r line; exit 4")
+        command.input = .pipe
+        try await launcher.withChild(command) { child async throws in
+            let error = await #expect(throws: ProcessError.self) {
+                try await child.exitStatus(until: .now + .milliseconds(5))
+            }
+            #expect(error?.kind == .timedOut)
+            try await child.input.write([0x0A])
+            #expect(try await child.exitStatus(until: .now + .seconds(100)) == .exited(4))
+        }
+    }
+
+    @Test("a child that the loop refuses to watch leaves no descriptor and no zombie")
+    func unwatched() async {
+        await #expect(processExitsWith: .success) {
+            let loop = EventLoop()
+            loop.stop()
+            let before = descriptorCount()
+            var command = script("cat")
+            command.input = .pipe
+            let spawn = try Spawn(command)
+            #expect(descriptorCount() == before + 4)
+            #expect(throws: ProcessError.self) { _ = try spawn.watch(loop: loop) }
+            #expect(descriptorCount() == before)
+            #expect(waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD)
+        }
     }
 
     @Test("nothing is left: no descriptor, no child, no zombie")

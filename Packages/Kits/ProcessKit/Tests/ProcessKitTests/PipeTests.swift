@@ -41,6 +41,41 @@ struct PipeTests {
         }
     }
 
+    @Test("a line that is too long can be skipped, and the next one is whole")
+    func skippedLine() async throws {
+        let command = script("head -c 300000 /dev/zero; echo; echo next; echo last; head -c 5000 /dev/zero")
+        try await launcher.withChild(command) { child async throws in
+            let error = await #expect(throws: ProcessError.self) { try await child.output.nextLine(limit: 1000) }
+            #expect(error?.kind == .lineTooLong)
+            #expect(try await child.output.skipLine())
+            #expect(text(try await child.output.nextLine(limit: 1000)) == "next")
+            #expect(try await child.output.skipLine())
+            #expect(try await child.output.skipLine() == false)
+            #expect(try await child.output.nextLine() == nil)
+        }
+    }
+
+    @Test("reads and writes end at their deadlines; a line that came in part is not lost")
+    func deadlines() async throws {
+        var command = script("printf part; read -r line; echo \" and $line\"; exec sleep 1000")
+        command.input = .pipe
+        try await launcher.withChild(command, grace: .milliseconds(10)) { child async throws in
+            func isLate(_ body: () async throws -> Void) async -> Bool {
+                let error = await #expect(throws: ProcessError.self) { try await body() }
+                return error?.kind == .timedOut
+            }
+            #expect(await isLate { _ = try await child.output.nextLine(until: .now + .milliseconds(50)) })
+            try await child.input.write(Array("rest\n".utf8), until: .now + .seconds(100))
+            #expect(text(try await child.output.nextLine(until: .now + .seconds(100))) == "part and rest")
+            #expect(await isLate { _ = try await child.output.read(until: .now + .milliseconds(5)) })
+            #expect(await isLate { _ = try await child.output.skipLine(until: .now + .milliseconds(5)) })
+            let big = [UInt8](repeating: 7, count: 1_000_000)
+            #expect(await isLate { try await child.input.write(big, until: .now + .milliseconds(5)) })
+            let error = await #expect(throws: ProcessError.self) { try await child.input.write([1]) }
+            #expect(error?.kind == .inputClosed, "what follows would be read as the rest")
+        }
+    }
+
     @Test("lines longer than one read arrive whole, in order")
     func longLines() async throws {
         let command = script("for n in 1 200000 3 400000 0; do head -c $n /dev/zero; echo; done")

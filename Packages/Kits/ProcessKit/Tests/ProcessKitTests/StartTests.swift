@@ -1,6 +1,7 @@
 import Glibc
-import ProcessKit
 import Testing
+
+@testable import ProcessKit
 
 @Suite("Starting a child", .timeLimit(.minutes(5)))
 struct StartTests {
@@ -44,6 +45,49 @@ struct StartTests {
 
         let group = script("read -r pid name state parent group rest </proc/self/stat; echo $(($$ - group))")
         #expect(text(try await launcher.run(group, timeout: .seconds(20)).output) == "0\n")
+    }
+
+    @Test("children of a program that was started with nohup outlive the terminal as it does")
+    func nohup() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGHUP, SIG_IGN)
+            let result = try await Launcher().run(script("kill -HUP $$; echo alive"), timeout: .seconds(100))
+            #expect(text(result.output) == "alive\n")
+        }
+    }
+
+    @Test("a limit of descriptors that was raised here is not handed on")
+    func descriptorLimit() async {
+        await #expect(processExitsWith: .success) {
+            let number = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+            var limit = rlimit()
+            try #require(unsafe getrlimit(number, &limit) == 0)
+            let given = limit.rlim_cur
+            // Raised where there is room above; a lowered one stays as it is.
+            limit.rlim_cur = limit.rlim_max > given ? limit.rlim_max : given - 1
+            try #require(unsafe setrlimit(number, &limit) == 0)
+            var command = script("read -r line; ulimit -Sn")
+            command.input = .pipe
+            try await Launcher().withChild(command) { child async throws in
+                try await child.input.write([0x0A])
+                #expect(text(try await child.output.nextLine()) == "\(min(given, limit.rlim_cur))")
+            }
+        }
+    }
+
+    @Test("a program that runs but cannot be watched is not called one that cannot be run")
+    func unwatched() async {
+        await #expect(processExitsWith: .success) {
+            var command = script("true")
+            (command.input, command.output, command.errors) = (.inherit, .inherit, .inherit)
+            // The first free number is beyond the limit, which the child's own files are not.
+            let free = dup(2)
+            close(free)
+            var limit = rlimit(rlim_cur: rlim_t(free), rlim_max: rlim_t(free))
+            try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            let error = #expect(throws: ProcessError.self) { _ = try Spawn(command) }
+            #expect(error?.errno == EMFILE && error?.message.contains("cannot watch sh") == true)
+        }
     }
 
     @Test("a child with a session of its own leads it and its group, and has no terminal")

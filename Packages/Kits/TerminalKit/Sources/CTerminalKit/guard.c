@@ -1,10 +1,12 @@
 #include "CTerminalKit.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -14,17 +16,30 @@ static _Atomic int state = idle;
 // Restores that are under way on other threads; leaving waits for them, since the caller closes the descriptors next.
 static _Atomic int restoring = 0;
 static int terminal_fd, wake_fd;
-static struct termios saved;
+static struct termios saved, raw;
+static bool wants_marks, is_silent;
 // Whether pastes are marked, which has to be switched off exactly once.
 static _Atomic bool marks_pastes = false;
 static const char mark_pastes[] = "\033[?2004h", stop_marking[] = "\033[?2004l";
 
 static const int guarded[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGSEGV, SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGABRT};
 #define GUARDED_COUNT (sizeof guarded / sizeof *guarded)
-static struct sigaction previous[GUARDED_COUNT], previous_resize;
+static struct sigaction previous[GUARDED_COUNT], previous_resize, previous_stop, previous_continue;
+
+// How far a stop is (SIGTSTP): none, under way on a thread, or over while the terminal is still another job's.
+enum { runs, stops, waits_for_terminal };
+static _Atomic int stop_state = runs;
+
+// In the background the terminal is the shell's or another job's, and in the modes that it wants. A terminal that does
+// not control this process has no jobs, and tcgetpgrp fails.
+static bool is_ours(void) {
+    pid_t foreground = tcgetpgrp(terminal_fd);
+    return foreground < 0 || foreground == getpgrp();
+}
 
 static void put_back(void) {
-    // A process in the background is stopped by SIGTTOU when it sets a terminal, unless it blocks the signal.
+    if (!is_ours()) return;
+    // The terminal may become another's meanwhile; then SIGTTOU would stop this process.
     sigset_t block, before;
     sigemptyset(&block);
     sigaddset(&block, SIGTTOU);
@@ -43,6 +58,8 @@ void martlet_terminal_restore(void) {
     atomic_fetch_add(&restoring, 1);
     if (atomic_load(&state) == taken) {
         put_back();
+        // What was typed for this program is no command to the shell after it.
+        if (is_silent && is_ours()) tcflush(terminal_fd, TCIFLUSH);
         // A full pipe has woken the reader already.
         ssize_t ignored = write(wake_fd, "", 1);
         (void)ignored;
@@ -61,6 +78,10 @@ static void on_signal(int signal) {
     errno = error;
 }
 
+static void chain(const struct sigaction *action, int signal) {
+    if (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) action->sa_handler(signal);
+}
+
 static void on_resize(int signal) {
     int error = errno;
     atomic_fetch_add(&restoring, 1);
@@ -69,8 +90,91 @@ static void on_resize(int signal) {
         (void)ignored;
     }
     atomic_fetch_sub(&restoring, 1);
-    if (previous_resize.sa_handler != SIG_DFL && previous_resize.sa_handler != SIG_IGN) previous_resize.sa_handler(signal);
+    chain(&previous_resize, signal);
     errno = error;
+}
+
+static void mark_pastes_again(void) {
+    atomic_store(&marks_pastes, true);
+    // A terminal that takes nothing now gets no marks, and needs none to be taken back.
+    if (write(terminal_fd, mark_pastes, sizeof mark_pastes - 1) < 0) atomic_store(&marks_pastes, false);
+}
+
+// Takes the terminal as it was taken before; the shell may have changed its modes meanwhile, if it was put back.
+static void take_again(bool was_put_back) {
+    if (was_put_back) tcgetattr(terminal_fd, &saved);
+    while (tcsetattr(terminal_fd, TCSANOW, &raw) != 0 && errno == EINTR) {}
+    if (wants_marks) mark_pastes_again();
+    ssize_t ignored = write(wake_fd, "\3", 1);
+    (void)ignored;
+}
+
+static void on_stop(int signal) {
+    int error = errno;
+    bool is_taken = false;
+    atomic_fetch_add(&restoring, 1);
+    if (atomic_load(&state) == taken) {
+        is_taken = true;
+        atomic_store(&stop_state, stops);
+        put_back();
+    }
+    // Not counted while it is stopped, since leaving waits for what is.
+    atomic_fetch_sub(&restoring, 1);
+    struct sigaction own;
+    sigset_t unblock, before;
+    sigemptyset(&unblock);
+    sigaddset(&unblock, signal);
+    sigaction(signal, &previous_stop, &own);
+    raise(signal);
+    pthread_sigmask(SIG_UNBLOCK, &unblock, &before);
+    // Here it is stopped, until SIGCONT.
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    atomic_fetch_add(&restoring, 1);
+    if (is_taken && atomic_load(&state) == taken) {
+        sigaction(signal, &own, NULL);
+        atomic_store(&stop_state, waits_for_terminal);
+        int expected = waits_for_terminal;
+        if (is_ours() && atomic_compare_exchange_strong(&stop_state, &expected, runs)) take_again(true);
+    }
+    atomic_fetch_sub(&restoring, 1);
+    errno = error;
+}
+
+static void on_continue(int signal) {
+    int error = errno;
+    atomic_fetch_add(&restoring, 1);
+    // One that is under way takes the terminal itself.
+    if (atomic_load(&state) == taken && atomic_load(&stop_state) != stops && is_ours()) {
+        int expected = waits_for_terminal;
+        // Otherwise it was stopped by SIGSTOP, which nobody hears, and the shell may have set modes of its own.
+        take_again(atomic_compare_exchange_strong(&stop_state, &expected, runs));
+    }
+    atomic_fetch_sub(&restoring, 1);
+    chain(&previous_continue, signal);
+    errno = error;
+}
+
+static pthread_key_t stack_key;
+static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
+enum { stack_size = 64 * 1024 };
+
+static void free_stack(void *stack) {
+    stack_t none = {.ss_flags = SS_DISABLE};
+    sigaltstack(&none, NULL);
+    munmap(stack, stack_size);
+}
+
+static void make_stack_key(void) { pthread_key_create(&stack_key, free_stack); }
+
+// A thread whose own stack is full can run no handler on it.
+static void give_signal_stack(void) {
+    stack_t now;
+    if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
+    pthread_once(&stack_once, make_stack_key);
+    void *memory = mmap(NULL, stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return;
+    stack_t stack = {.ss_sp = memory, .ss_size = stack_size};
+    if (sigaltstack(&stack, NULL) != 0 || pthread_setspecific(stack_key, memory) != 0) free_stack(memory);
 }
 
 static void install(bool resizes) {
@@ -81,23 +185,31 @@ static void install(bool resizes) {
         // What the process was told to ignore, as by nohup, stays ignored.
         if (previous[i].sa_handler != SIG_IGN) sigaction(guarded[i], &action, NULL);
     }
+    sigaction(SIGTSTP, NULL, &previous_stop);
+    action.sa_handler = on_stop;
+    if (previous_stop.sa_handler != SIG_IGN) sigaction(SIGTSTP, &action, NULL);
+    // Handlers with three arguments could not be called with one.
+    sigaction(SIGCONT, NULL, &previous_continue);
+    action.sa_handler = on_continue;
+    if (!(previous_continue.sa_flags & SA_SIGINFO)) sigaction(SIGCONT, &action, NULL);
     if (!resizes) return;
     sigaction(SIGWINCH, NULL, &previous_resize);
     action.sa_handler = on_resize;
-    // One with three arguments could not be called with one.
     if (!(previous_resize.sa_flags & SA_SIGINFO)) sigaction(SIGWINCH, &action, NULL);
 }
 
-static void uninstall(void) {
-    for (size_t i = 0; i < GUARDED_COUNT; i++) {
-        struct sigaction current;
-        sigaction(guarded[i], NULL, &current);
-        // An action that somebody installed meanwhile is theirs.
-        if (current.sa_handler == on_signal) sigaction(guarded[i], &previous[i], NULL);
-    }
+static void uninstall_one(int signal, void (*handler)(int), const struct sigaction *before) {
     struct sigaction current;
-    sigaction(SIGWINCH, NULL, &current);
-    if (current.sa_handler == on_resize) sigaction(SIGWINCH, &previous_resize, NULL);
+    sigaction(signal, NULL, &current);
+    // An action that somebody installed meanwhile is theirs.
+    if (current.sa_handler == handler) sigaction(signal, before, NULL);
+}
+
+static void uninstall(void) {
+    for (size_t i = 0; i < GUARDED_COUNT; i++) uninstall_one(guarded[i], on_signal, &previous[i]);
+    uninstall_one(SIGTSTP, on_stop, &previous_stop);
+    uninstall_one(SIGCONT, on_continue, &previous_continue);
+    uninstall_one(SIGWINCH, on_resize, &previous_resize);
 }
 
 int martlet_terminal_enter(int fd, int wake, int input) {
@@ -112,24 +224,27 @@ int martlet_terminal_enter(int fd, int wake, int input) {
     terminal_fd = fd;
     wake_fd = wake;
     if (!atomic_flag_test_and_set(&exit_is_guarded)) atexit(martlet_terminal_restore);
-    install(input == martlet_input_keys);
-    atomic_store(&state, taken);
-    struct termios raw = saved;
-    raw.c_lflag &= ~(tcflag_t)(ECHO | ECHONL);
-    if (input != martlet_input_silent) {
-        raw.c_lflag &= ~(tcflag_t)(ICANON | ISIG | IEXTEN);
+    give_signal_stack();
+    raw = saved;
+    raw.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON);
+    raw.c_cc[VMIN] = 1;
+    raw.c_cc[VTIME] = 0;
+    if (input == martlet_input_silent) {
+        // What was typed ahead stays when Ctrl-C stops an answer.
+        raw.c_lflag |= (tcflag_t)NOFLSH;
+    } else {
+        raw.c_lflag &= ~(tcflag_t)(ISIG | IEXTEN);
         raw.c_iflag &= ~(tcflag_t)IXON;
-        raw.c_cc[VMIN] = 1;
-        raw.c_cc[VTIME] = 0;
     }
     if (input == martlet_input_keys) raw.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR);
+    wants_marks = input == martlet_input_keys;
+    is_silent = input == martlet_input_silent;
+    atomic_store(&stop_state, runs);
+    install(input == martlet_input_keys);
+    atomic_store(&state, taken);
     if (input == martlet_input_secret) tcflush(fd, TCIFLUSH);
     if (tcsetattr(fd, TCSANOW, &raw) == 0) {
-        if (input == martlet_input_keys) {
-            atomic_store(&marks_pastes, true);
-            // A terminal that takes nothing now gets no marks, and needs none to be taken back.
-            if (write(fd, mark_pastes, sizeof mark_pastes - 1) < 0) atomic_store(&marks_pastes, false);
-        }
+        if (wants_marks) mark_pastes_again();
         return 0;
     }
     int error = errno;
@@ -137,10 +252,17 @@ int martlet_terminal_enter(int fd, int wake, int input) {
     return error;
 }
 
+void martlet_terminal_suspend(void) {
+    // The whole job, as the terminal itself does it.
+    kill(0, SIGTSTP);
+}
+
 void martlet_terminal_leave(void) {
     put_back();
     atomic_store(&state, changing);
     while (atomic_load(&restoring) != 0) sched_yield();
+    // A handler that saw it taken may have taken it again after a stop.
+    put_back();
     uninstall();
     atomic_store(&state, idle);
 }

@@ -4,7 +4,7 @@ import Testing
 @Suite struct ExampleTests {
     @Test("the example of the README prints what it says")
     func readme() {
-        var table = Table([TableColumn("HOST"), TableColumn("STATE"), TableColumn("NOTE", mayTruncate: true)])
+        var table = Table([TableColumn("HOST"), TableColumn("STATE"), TableColumn("NOTE", mayWrap: true)])
         table.append(["web1", StyledText("running", Style(.ring)), "from a server: \u{1B}[2J"])
         #expect(
             table.lines(width: 40).map { $0.rendered(level: .none) } == [

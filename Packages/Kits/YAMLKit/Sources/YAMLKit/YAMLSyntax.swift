@@ -18,6 +18,8 @@ struct YAMLSyntax: Sendable {
     let place: YAMLPlace
     /// How many values it is, with itself and what aliases stand for.
     let size: Int
+    /// How many bytes the texts and keys of these values take.
+    let bytes: Int
     /// How many lists and maps are inside of each other, with itself.
     let depth: Int
 

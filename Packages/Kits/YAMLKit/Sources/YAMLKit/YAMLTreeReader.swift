@@ -7,13 +7,15 @@ struct YAMLTreeReader: ~Copyable {
     private var anchors: [String: YAMLSyntax] = [:]
     private var depth = 0
     private var values = 0
+    private var expandedBytes = 0
 
     init(_ bytes: [UInt8], limits: YAMLLimits) throws(YAMLError) {
         guard bytes.count <= limits.bytes else {
             throw YAMLError(
                 .limit, "the file has \(bytes.count) bytes, and \(limits.bytes) are read at most", at: YAMLPlace())
         }
-        events = try YAMLEventReader(bytes)
+        // Editors on Windows begin a file with a byte order mark, of which libyaml makes a value where UTF-8 is set.
+        events = try YAMLEventReader(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes)
         self.limits = limits
     }
 
@@ -40,9 +42,10 @@ struct YAMLTreeReader: ~Copyable {
         let value: YAMLSyntax
         switch event.kind {
         case .scalar(let scalar):
-            try count(1, at: event.place)
+            let bytes = scalar.text.utf8.count
+            try count(1, bytes: bytes, at: event.place)
             value = YAMLSyntax(
-                content: .scalar(try scalar.json(at: event.place)), place: event.place, size: 1, depth: 0)
+                content: .scalar(try scalar.json(at: event.place)), place: event.place, size: 1, bytes: bytes, depth: 0)
         case .listStart: value = try list(from: event.place)
         case .mapStart: value = try map(from: event.place)
         case .alias(let name): return try alias(name, at: event.place)
@@ -63,6 +66,7 @@ struct YAMLTreeReader: ~Copyable {
         depth -= 1
         return YAMLSyntax(
             content: .list(items), place: place, size: items.reduce(1) { $0 + $1.size },
+            bytes: items.reduce(0) { $0 + $1.bytes },
             depth: 1 + (items.map(\.depth).max() ?? 0))
     }
 
@@ -74,6 +78,7 @@ struct YAMLTreeReader: ~Copyable {
             let event = try events.next()
             if case .mapEnd = event.kind { break }
             let name = try key(event)
+            try count(0, bytes: name.utf8.count, at: event.place)
             if let first = places.updateValue(event.place, forKey: name) {
                 throw YAMLError(
                     .duplicateKey, "the key '\(name)' stands here a second time; the first is in line \(first.line)",
@@ -84,6 +89,7 @@ struct YAMLTreeReader: ~Copyable {
         depth -= 1
         return YAMLSyntax(
             content: .map(entries), place: place, size: entries.reduce(1) { $0 + $1.value.size },
+            bytes: entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.bytes },
             depth: 1 + (entries.map(\.value.depth).max() ?? 0))
     }
 
@@ -104,23 +110,31 @@ struct YAMLTreeReader: ~Copyable {
         guard let value = anchors[name] else {
             throw YAMLError(.syntax, "nothing before this is called '&\(name)'", at: place)
         }
-        try count(value.size, at: place)
+        try count(value.size, bytes: value.bytes, at: place)
         if depth + value.depth > limits.depth { throw tooDeep(place) }
         // Messages are about the place where it is used.
-        return YAMLSyntax(content: value.content, place: place, size: value.size, depth: value.depth)
+        return YAMLSyntax(
+            content: value.content, place: place, size: value.size, bytes: value.bytes, depth: value.depth)
     }
 
     private mutating func enter(_ place: YAMLPlace) throws(YAMLError) {
-        try count(1, at: place)
+        try count(1, bytes: 0, at: place)
         if depth == limits.depth { throw tooDeep(place) }
         depth += 1
     }
 
-    private mutating func count(_ more: Int, at place: YAMLPlace) throws(YAMLError) {
+    private mutating func count(_ more: Int, bytes: Int, at place: YAMLPlace) throws(YAMLError) {
         values += more
+        expandedBytes += bytes
         if values > limits.values {
             throw YAMLError(
                 .limit, "with what aliases stand for there are more than \(limits.values) values; make it smaller",
+                at: place)
+        }
+        if expandedBytes > limits.expandedBytes {
+            throw YAMLError(
+                .limit,
+                "with what aliases stand for the texts take more than \(limits.expandedBytes) bytes; make them smaller",
                 at: place)
         }
     }

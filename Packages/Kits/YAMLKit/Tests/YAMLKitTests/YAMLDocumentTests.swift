@@ -9,6 +9,14 @@ struct YAMLDocumentTests {
         try YAMLDocument(parsing: Array(text.utf8), name: "test.yaml").value
     }
 
+    @Test("may begin with a byte order mark, which counts as nothing")
+    func byteOrderMark() throws {
+        let document = try YAMLDocument(parsing: [0xEF, 0xBB, 0xBF] + Array("a: 1\nb: 2".utf8), name: "test.yaml")
+        #expect(document.value == ["a": 1, "b": 2])
+        #expect(document.position(of: ["a"]).map { [$0.line, $0.column] } == [1, 4])
+        #expect(try YAMLDocument(parsing: [0xEF, 0xBB, 0xBF], name: "test.yaml").value == [:])
+    }
+
     @Test("is read with the values that JSON has too")
     func values() throws {
         let text = """

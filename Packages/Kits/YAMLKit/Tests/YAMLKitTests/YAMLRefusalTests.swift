@@ -70,6 +70,21 @@ struct YAMLRefusalTests {
         #expect(error.line == 5)
     }
 
+    @Test("is a small text that stands for gigabytes, in values or in keys")
+    func largeAliases() throws {
+        let long = String(repeating: "A", count: 100_000)
+        let uses = [String](repeating: "*a", count: 2000).joined(separator: ", ")
+        for anchored in ["\"\(long)\"", "{? \"\(long)\" : 1}", "[[\(long)]]"] {
+            let text = "a: &a \(anchored)\nf:\n  [\(uses)]"
+            let error = try #require(throws: YAMLError.self) { try YAMLDocument(parsing: Array(text.utf8), name: "f") }
+            #expect(error.kind == .limit && error.message.contains("\(16 << 20) bytes"), "\(error.message)")
+            #expect(error.line == 3)
+        }
+        // As many of a short text are no trouble.
+        let few = "a: &a text\nf: [\(uses)]"
+        #expect(try YAMLDocument(parsing: Array(few.utf8), name: "f").value["f"]?.array?.count == 2000)
+    }
+
     @Test("nests too deep, by itself or through aliases")
     func depth() throws {
         let deep = String(repeating: "[", count: 65) + String(repeating: "]", count: 65)

@@ -22,6 +22,8 @@ CURLcode httpclient_set_header(CURL *easy, curl_write_callback _Nullable callbac
 CURLcode httpclient_set_read(CURL *easy, curl_read_callback _Nullable callback, void *_Nullable context);
 CURLcode httpclient_set_seek(CURL *easy, curl_seek_callback _Nullable callback, void *_Nullable context);
 CURLcode httpclient_set_prerequest(CURL *easy, curl_prereq_callback _Nullable callback, void *_Nullable context);
+// Also makes libcurl talk: nothing is said to the callback otherwise.
+CURLcode httpclient_set_debug(CURL *easy, curl_debug_callback _Nullable callback, void *_Nullable context);
 CURLcode httpclient_set_tls(CURL *easy, curl_ssl_ctx_callback _Nullable callback, void *_Nullable context);
 
 // curl_easy_getinfo by type; 0 or null when curl does not know.

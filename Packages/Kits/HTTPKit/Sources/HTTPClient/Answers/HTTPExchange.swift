@@ -12,8 +12,11 @@ public struct HTTPExchange: Sendable {
     /// How many times the request was sent.
     public let attempts: Int
     public let body: HTTPBodyStream
+    /// How long the words of a refusal are waited for.
+    private let patience: Duration
 
-    init(_ head: ResponseHead, url: HTTPURL, attempts: Int, lease: TransferLease) {
+    init(_ head: ResponseHead, url: HTTPURL, attempts: Int, patience: Duration, lease: TransferLease) {
+        self.patience = patience
         status = head.status
         headers = head.headers
         version = head.version
@@ -41,13 +44,40 @@ public struct HTTPExchange: Sendable {
     /// Itself, or an error with the server's own words when the status means failure.
     public nonisolated(nonsending) func requireSuccess() async throws -> HTTPExchange {
         guard !status.isSuccess else { return self }
-        var words: [UInt8] = []
-        for try await bytes in body {
-            words += bytes
-            if words.count > 64 << 10 { break }
-        }
+        let words = await refusal()
         cancel()
+        try Task.checkCancellation()
         throw HTTPError(status: status, headers: headers, body: words, server: url.server)
+    }
+
+    /// The beginning of the body, as far as it comes soon.
+    private nonisolated(nonsending) func refusal() async -> [UInt8] {
+        await withTaskGroup(of: [UInt8]?.self) { [self] group in
+            group.addTask {
+                var words: [UInt8] = []
+                do {
+                    for try await bytes in body {
+                        words += bytes
+                        if words.count > 64 << 10 { break }
+                    }
+                } catch {
+                    // The status is what matters; its words may be missing.
+                }
+                return words
+            }
+            group.addTask {
+                // Ended early only when nobody needs it any more.
+                do { try await Task.sleep(for: patience) } catch { return nil }
+                cancel()
+                return nil
+            }
+            for await words in group {
+                guard let words else { continue }
+                group.cancelAll()
+                return words
+            }
+            return []
+        }
     }
 
     /// Ends the request; whoever reads the body gets a `CancellationError`.

@@ -26,7 +26,9 @@ extension HTTPClient {
             // Held from here on: an answer that is not given out ends with it.
             let lease = TransferLease(transfer)
             let head = try await transfer.head()
-            return (HTTPExchange(head, url: request.url, attempts: attempt, lease: lease), head)
+            let exchange = HTTPExchange(
+                head, url: request.url, attempts: attempt, patience: request.limits.words, lease: lease)
+            return (exchange, head)
         }
     }
 
@@ -34,6 +36,7 @@ extension HTTPClient {
         _ request: HTTPRequest, delivery: TransferPlan.Delivery,
         _ answer: (Transfer, HTTPRequest, Int) async throws -> (Answer, ResponseHead)
     ) async throws -> Answer {
+        let request = try await request.compressed()
         try request.check(userAgent: configuration.userAgent)
         let attributes: JSONObject = [
             "http.request.method": .string(request.method.rawValue), "server.address": .string(request.url.host),

@@ -27,27 +27,70 @@ public struct RequestSigner: Sendable {
 extension HTTPClient {
     /// Sends a request with the credential for its server. After a 401 it is repeated once, when there is another
     /// credential by then.
+    ///
+    /// On a redirect the credential does not go along: whoever signs is asked anew, with the new address, as long as that
+    /// is of the same origin; to others the request goes without a credential.
     public nonisolated(nonsending) func send(
         _ request: HTTPRequest, signedBy signer: RequestSigner
     ) async throws -> HTTPResponse {
-        let (signed, head) = try await signer.sign(request)
-        let response = try await send(signed)
-        guard response.status.code == 401, request.body.canBeSentAgain, try await signer.renew(head) else {
-            return response
-        }
-        return try await send(signer.sign(request).0)
+        try await follow(request, signer) { try await self.send($0) }
     }
 
     /// The same for an answer that is read as it comes.
     public nonisolated(nonsending) func open(
         _ request: HTTPRequest, signedBy signer: RequestSigner
     ) async throws -> HTTPExchange {
-        let (signed, head) = try await signer.sign(request)
-        let exchange = try await open(signed)
-        guard exchange.status.code == 401, request.body.canBeSentAgain else { return exchange }
-        // What the server says about its refusal is not lost when nothing can be done about it.
-        guard try await signer.renew(head) else { return exchange }
-        exchange.cancel()
-        return try await open(signer.sign(request).0)
+        try await follow(request, signer) { try await self.open($0) }
     }
+
+    private nonisolated(nonsending) func follow<Answer: SignedAnswer>(
+        _ original: HTTPRequest, _ signer: RequestSigner,
+        _ exchange: nonisolated(nonsending) (HTTPRequest) async throws -> Answer
+    ) async throws -> Answer {
+        var (request, followed, isSameOrigin) = (original, 0, true)
+        while true {
+            var hop = request
+            hop.redirects = .none
+            let answer =
+                isSameOrigin ? try await sign(hop, signer, exchange) : try await exchange(hop)
+            guard
+                let next = try original.redirects.next(
+                    after: request, status: answer.status, headers: answer.headers, followed: followed)
+            else { return answer }
+            answer.drop()
+            isSameOrigin = isSameOrigin && next.url.isSameOrigin(as: request.url)
+            request = next
+            followed += 1
+        }
+    }
+
+    private nonisolated(nonsending) func sign<Answer: SignedAnswer>(
+        _ request: HTTPRequest, _ signer: RequestSigner,
+        _ exchange: nonisolated(nonsending) (HTTPRequest) async throws -> Answer
+    ) async throws -> Answer {
+        let (signed, head) = try await signer.sign(request)
+        let answer = try await exchange(signed)
+        // What the server says about its refusal is not lost when nothing can be done about it.
+        guard answer.status.code == 401, request.body.canBeSentAgain, try await signer.renew(head) else {
+            return answer
+        }
+        answer.drop()
+        return try await exchange(signer.sign(request).0)
+    }
+}
+
+/// What both kinds of answers have in common.
+private protocol SignedAnswer: Sendable {
+    var status: HTTPStatus { get }
+    var headers: HTTPHeaders { get }
+    /// Ends it, when another takes its place.
+    func drop()
+}
+
+extension HTTPResponse: SignedAnswer {
+    fileprivate func drop() {}
+}
+
+extension HTTPExchange: SignedAnswer {
+    fileprivate func drop() { cancel() }
 }

@@ -8,6 +8,8 @@ import HTTPCore
     let raw: UnsafeMutableRawPointer
     private let words: UnsafeMutablePointer<CChar>
     private var lines: UnsafeMutablePointer<curl_slist>?
+    /// The first option that libcurl refused since the last reset.
+    private var refused: CURLoption?
 
     init() throws(HTTPError) {
         guard CurlLibrary.isReady, let raw = unsafe curl_easy_init() else {
@@ -35,6 +37,7 @@ import HTTPCore
         unsafe curl_slist_free_all(lines)
         unsafe lines = nil
         unsafe words.pointee = 0
+        refused = nil
         return isFree
     }
 
@@ -45,33 +48,56 @@ import HTTPCore
         return unsafe curl_easy_strerror(code).map { unsafe String(cString: $0) } ?? "error \(code.rawValue)"
     }
 
-    // MARK: Options. libcurl refuses only what it was built without, or when no memory is left; a few are checked.
+    // MARK: Options. libcurl refuses only what it was built without, or when no memory is left. Each of them matters, for
+    // trust above all, so whoever sets them calls `checkOptions` before the handle is used.
+
+    /// Throws when libcurl has refused any option: nothing may be sent without it.
+    func checkOptions(server: String) throws(HTTPError) {
+        guard let refused else { return }
+        throw HTTPError(
+            .tls,
+            "the libcurl of this system refuses an option that a safe connection to \(server) needs "
+                + "(\(refused.rawValue)): install the one that is built with OpenSSL", mayHaveBeenSent: false,
+            server: server)
+    }
+
+    /// Keeps in mind that an option was refused.
+    func note(_ code: CURLcode, _ option: CURLoption) {
+        if code != CURLE_OK, refused == nil { refused = option }
+    }
 
     func set(_ option: CURLoption, _ value: Int) {
-        let code = unsafe httpclient_set_long(raw, option, value)
-        assert(code == CURLE_OK, "libcurl refuses option \(option.rawValue)")
+        note(unsafe httpclient_set_long(raw, option, value), option)
     }
 
     func set(_ option: CURLoption, offset: Int) {
-        let code = unsafe httpclient_set_offset(raw, option, curl_off_t(offset))
-        assert(code == CURLE_OK, "libcurl refuses option \(option.rawValue)")
+        note(unsafe httpclient_set_offset(raw, option, curl_off_t(offset)), option)
     }
 
-    /// False when libcurl refuses the text.
-    @discardableResult
-    func set(_ option: CURLoption, _ text: String?) -> Bool {
+    func set(_ option: CURLoption, pointer: UnsafeRawPointer?) {
+        note(unsafe httpclient_set_pointer(raw, option, pointer), option)
+    }
+
+    /// Has the TLS contexts of the handle's connections prepared by a callback.
+    func setTLS(_ callback: @escaping curl_ssl_ctx_callback, _ context: UnsafeMutableRawPointer) {
+        note(unsafe httpclient_set_tls(raw, callback, context), CURLOPT_SSL_CTX_FUNCTION)
+    }
+
+    func set(_ option: CURLoption, _ text: String?) {
         let code =
             if let text { unsafe httpclient_set_string(raw, option, text) } else {
                 unsafe httpclient_set_string(raw, option, nil)
             }
-        return code == CURLE_OK
+        note(code, option)
     }
 
-    func set(_ option: CURLoption, blob: [UInt8]) -> Bool {
-        unsafe blob.withUnsafeBytes { bytes in
-            guard let start = bytes.baseAddress else { return false }
-            return unsafe httpclient_set_blob(raw, option, start, bytes.count) == CURLE_OK
+    /// Bytes that are not none.
+    func set(_ option: CURLoption, blob: [UInt8]) {
+        let code = unsafe blob.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return CURLE_BAD_FUNCTION_ARGUMENT }
+            return unsafe httpclient_set_blob(raw, option, start, bytes.count)
         }
+        note(code, option)
     }
 
     /// Gives it the header lines of a request; they are freed with the next reset.
@@ -82,11 +108,11 @@ import HTTPCore
             }
             unsafe lines = unsafe longer
         }
-        _ = unsafe httpclient_set_list(raw, CURLOPT_HTTPHEADER, lines)
+        note(unsafe httpclient_set_list(raw, CURLOPT_HTTPHEADER, lines), CURLOPT_HTTPHEADER)
     }
 
     func collectErrorWords() {
-        _ = unsafe httpclient_set_pointer(raw, CURLOPT_ERRORBUFFER, words)
+        note(unsafe httpclient_set_pointer(raw, CURLOPT_ERRORBUFFER, words), CURLOPT_ERRORBUFFER)
     }
 
     // MARK: Facts about the transfer.
@@ -109,4 +135,16 @@ import HTTPCore
 /// What libcurl does once for each process.
 enum CurlLibrary {
     static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    /// What makes its TLS connections: `OpenSSL/3.0.19`.
+    static let tls: String =
+        unsafe curl_version_info(CURLVERSION_FIRST)?.pointee.ssl_version.map {
+            unsafe String(cString: $0)
+        } ?? ""
+
+    /// Whether our verification can work inside of it: what it is handed must be a context of OpenSSL. One that is built
+    /// for several puts those that it does not use in parentheses.
+    static func canVerify(_ tls: String) -> Bool {
+        tls.split(separator: " ").contains { $0.hasPrefix("OpenSSL/") }
+    }
 }

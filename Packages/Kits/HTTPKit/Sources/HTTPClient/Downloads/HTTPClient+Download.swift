@@ -23,6 +23,8 @@ extension HTTPClient {
         var request = request
         // Nobody reads the pieces, so the fewest are the best: each wakes the writing thread.
         request.limits.buffer = 512 << 10
+        // A file is what the server has; some call the type of an archive its encoding.
+        request.acceptsCompressed = request.acceptsCompressed ?? false
         let exchange = try await open(request).requireSuccess()
         let executor = try OwnThreadExecutor()
         defer { executor.end() }

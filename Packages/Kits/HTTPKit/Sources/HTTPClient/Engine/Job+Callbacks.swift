@@ -37,6 +37,13 @@ extension Job {
         return job.seek(to: Int(offset)) ? Int32(CURL_SEEKFUNC_OK) : Int32(CURL_SEEKFUNC_FAIL)
     }
 
+    static let onWords: curl_debug_callback = { _, type, start, count, context in
+        guard type == CURLINFO_TEXT, let start = unsafe start, let context = unsafe context else { return 0 }
+        let words = unsafe UnsafeRawBufferPointer(start: start, count: count)
+        unsafe Unmanaged<Job>.fromOpaque(context).takeUnretainedValue().hear(String(decoding: words, as: UTF8.self))
+        return 0
+    }
+
     static let onConnected: curl_prereq_callback = { context, _, _, _, _ in
         guard let context = unsafe context else { return Int32(CURL_PREREQFUNC_ABORT) }
         let goesOn = unsafe Unmanaged<Job>.fromOpaque(context).takeUnretainedValue().connected()

@@ -7,30 +7,31 @@ extension Job {
         try configureConnection(setup)
         easy.set(CURLOPT_USERAGENT, userAgent)
         easy.set(CURLOPT_BUFFERSIZE, plan.readSize)
-        if plan.decodes { easy.set(CURLOPT_ACCEPT_ENCODING, "") }
+        if plan.understandsCompressed { easy.set(CURLOPT_ACCEPT_ENCODING, "") }
         configureVersion()
         var lines = plan.lines
+        // What is understood is not asked for with that.
+        if plan.understandsCompressed, !plan.asksCompressed { lines.append("Accept-Encoding:") }
         try configureBody(&lines)
         // libcurl would wait a second for servers that do not know it, and answer a refusal of it by asking again.
         lines.append("Expect:")
         if !lines.isEmpty { easy.setLines(lines) }
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         let raw = unsafe easy.raw
-        _ = unsafe httpclient_set_pointer(raw, CURLOPT_PRIVATE, context)
-        _ = unsafe httpclient_set_write(raw, Job.onBody, context)
-        _ = unsafe httpclient_set_header(raw, Job.onLine, context)
-        _ = unsafe httpclient_set_prerequest(raw, Job.onConnected, context)
+        unsafe easy.set(CURLOPT_PRIVATE, pointer: UnsafeRawPointer(context))
+        easy.note(unsafe httpclient_set_write(raw, Job.onBody, context), CURLOPT_WRITEFUNCTION)
+        easy.note(unsafe httpclient_set_header(raw, Job.onLine, context), CURLOPT_HEADERFUNCTION)
+        easy.note(unsafe httpclient_set_prerequest(raw, Job.onConnected, context), CURLOPT_PREREQFUNCTION)
+        // Only in its words for people does libcurl tell that a server has not looked at a request.
+        if !plan.mayRepeat, plan.mayUseHTTP2 {
+            easy.note(unsafe httpclient_set_debug(raw, Job.onWords, context), CURLOPT_DEBUGFUNCTION)
+        }
+        try easy.checkOptions(server: plan.url.server)
     }
 
     private func configureVersion() {
-        let version =
-            switch plan.version {
-            // Without TLS nobody offers HTTP/2, and waiting for the offer would put requests in a row.
-            case .automatic: plan.url.scheme == .https ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
-            case .http1: CURL_HTTP_VERSION_1_1
-            }
-        easy.set(CURLOPT_HTTP_VERSION, Int(version))
-        if version != CURL_HTTP_VERSION_1_1 { easy.set(CURLOPT_PIPEWAIT, 1) }
+        easy.set(CURLOPT_HTTP_VERSION, Int(plan.mayUseHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+        if plan.mayUseHTTP2 { easy.set(CURLOPT_PIPEWAIT, 1) }
     }
 
     private func configureBody(_ lines: inout [String]) throws(HTTPError) {
@@ -50,8 +51,8 @@ extension Job {
             easy.set(CURLOPT_INFILESIZE_LARGE, offset: plan.upload.length ?? -1)
             easy.set(CURLOPT_UPLOAD_BUFFERSIZE, plan.readSize)
             let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-            _ = unsafe httpclient_set_read(easy.raw, Job.onSend, context)
-            _ = unsafe httpclient_set_seek(easy.raw, Job.onSeek, context)
+            easy.note(unsafe httpclient_set_read(easy.raw, Job.onSend, context), CURLOPT_READFUNCTION)
+            easy.note(unsafe httpclient_set_seek(easy.raw, Job.onSeek, context), CURLOPT_SEEKFUNCTION)
         }
     }
 
@@ -63,9 +64,7 @@ extension Job {
             // With no pointer at all libcurl would read from standard input.
             easy.set(CURLOPT_COPYPOSTFIELDS, "")
         } else {
-            _ = unsafe bytes.withUnsafeBytes { bytes in
-                unsafe httpclient_set_pointer(easy.raw, CURLOPT_COPYPOSTFIELDS, bytes.baseAddress)
-            }
+            unsafe bytes.withUnsafeBytes { unsafe easy.set(CURLOPT_COPYPOSTFIELDS, pointer: $0.baseAddress) }
         }
         // libcurl would call it a form.
         if !plan.hasContentType { lines.append("Content-Type:") }

@@ -20,6 +20,8 @@ final class Job {
     var failure: HTTPError?
     /// A part of the request may be with the server.
     private(set) var mayHaveBeenSent = false
+    /// The number of its stream in a connection of HTTP/2, as far as it is known.
+    private var stream = 0
     private(set) var received = 0
     private(set) var sent = 0
     /// Something came in the present turn of the loop.
@@ -54,11 +56,12 @@ final class Job {
 
     /// What the server said the body is long; not for compressed ones, whose length here is another.
     private var expected: Int? {
-        guard contentLength >= 0, !plan.decodes else { return nil }
+        guard contentLength >= 0, !isCompressed else { return nil }
         return contentLength - received
     }
 
     private var contentLength = -1
+    private var isCompressed = false
 
     /// Of an answer that ends with its connection.
     private var farewell: Farewell?
@@ -115,6 +118,19 @@ extension Job {
         return true
     }
 
+    /// Learns from libcurl's words that the server has not looked at the request: it refused the stream, or said in its
+    /// farewell that it took none as late as this one (RFC 9113, 8.7). What libcurl then sends again is sent once.
+    func hear(_ words: String) {
+        func number(after mark: String) -> Int? {
+            guard let range = words.firstRange(of: mark) else { return nil }
+            return Int(words[range.upperBound...].prefix { $0.isASCII && $0.isNumber })
+        }
+        if let stream = number(after: "Using Stream ID: ") { self.stream = stream }
+        let isRefused = words.hasPrefix("REFUSED_STREAM")
+        let isLate = number(after: "last_stream=").map { stream > $0 } ?? false
+        if isRefused || isLate { mayHaveBeenSent = false }
+    }
+
     func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
         switch unsafe head.read(line) {
         case .line: return true
@@ -137,7 +153,8 @@ extension Job {
             status: head.status, headers: head.headers, version: head.version,
             isReused: easy.int(CURLINFO_NUM_CONNECTS) == 0)
         if let length = head.headers["Content-Length"].flatMap({ Int($0) }), length >= 0 { contentLength = length }
-        if case .whole(let limit) = plan.delivery, contentLength > limit, plan.method != .head, !plan.decodes {
+        isCompressed = plan.understandsCompressed && head.headers["Content-Encoding"] != nil
+        if case .whole(let limit) = plan.delivery, contentLength > limit, plan.method != .head, !isCompressed {
             failure = tooLarge(limit)
             return false
         }

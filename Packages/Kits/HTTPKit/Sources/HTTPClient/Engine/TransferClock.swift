@@ -9,6 +9,8 @@ struct TransferClock: Sendable {
         var firstByte: Int64
         var idle: Int64?
         var total: Int64?
+        /// Whether the total begins with the try, and not when a body that is sent piece by piece has gone.
+        var totalCountsSending = true
     }
 
     enum Phase: Sendable {
@@ -16,7 +18,8 @@ struct TransferClock: Sendable {
     }
 
     private let limits: Limits
-    private let start: Int64
+    /// Since when the total counts; nil while a body goes whose sending does not.
+    private var start: Int64?
     private(set) var phase = Phase.connecting
     /// Since when the present phase lasts, or when the last byte came or went in it.
     private var since: Int64
@@ -31,11 +34,13 @@ struct TransferClock: Sendable {
 
     mutating func connected(hasBody: Bool, now: Int64) {
         (phase, since) = (hasBody ? .sending : .waiting, now)
+        if !limits.totalCountsSending { start = hasBody ? nil : now }
     }
 
     /// A part of the body went; the last one begins the wait for the answer.
     mutating func sent(isLast: Bool, now: Int64) {
         isHeldByWriter = false
+        if isLast, start == nil { start = now }
         switch phase {
         case .sending: (phase, since) = (isLast ? .waiting : .sending, now)
         // A server may answer while the body still goes; then a byte that goes is a sign of life too.
@@ -46,6 +51,8 @@ struct TransferClock: Sendable {
 
     mutating func received(now: Int64) {
         (phase, since) = (.receiving, now)
+        // A server may answer before it has the whole body.
+        if start == nil { start = now }
     }
 
     /// An interim answer is a sign of life, but not the beginning of the answer.
@@ -68,7 +75,7 @@ struct TransferClock: Sendable {
     }
 
     /// When something would be late if nothing happened from now on.
-    var deadline: Int64 { min(phaseDeadline, limits.total.map { Self.sum(start, $0) } ?? .max) }
+    var deadline: Int64 { min(phaseDeadline, totalDeadline) }
 
     /// The limit that is passed, if one is.
     func passed(now: Int64) -> HTTPError.Kind? {
@@ -79,13 +86,17 @@ struct TransferClock: Sendable {
             case .waiting: return .firstByteTimedOut
             }
         }
-        if let total = limits.total, now >= Self.sum(start, total) { return .totalTimedOut }
-        return nil
+        return totalDeadline < .max && now >= totalDeadline ? .totalTimedOut : nil
+    }
+
+    private var totalDeadline: Int64 {
+        guard let total = limits.total, let start else { return .max }
+        return Self.sum(start, total)
     }
 
     private var phaseDeadline: Int64 {
         switch phase {
-        case .connecting: Self.sum(start, limits.connect)
+        case .connecting: Self.sum(since, limits.connect)
         case .waiting: Self.sum(since, limits.firstByte)
         case .sending: isHeldByWriter ? .max : limits.idle.map { Self.sum(since, $0) } ?? .max
         case .receiving: isHeldByReader || isHeldByWriter ? .max : limits.idle.map { Self.sum(since, $0) } ?? .max

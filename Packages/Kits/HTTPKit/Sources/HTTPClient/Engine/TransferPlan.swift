@@ -21,8 +21,12 @@ struct TransferPlan: Sendable {
     let connect: Duration
     let headLimit: Int
     let readSize: Int
-    let decodes: Bool
-    let version: HTTPVersionChoice
+    /// Whether the server is told that it may compress the answer.
+    let asksCompressed: Bool
+    /// Whether an answer that it compressed is decompressed here, asked for or not.
+    let understandsCompressed: Bool
+    /// Whether HTTP/2 is offered: without TLS nobody takes it, and waiting for that would put requests in a row.
+    let mayUseHTTP2: Bool
     let unixSocket: String?
     let mayRepeat: Bool
     let onProgress: (@Sendable (HTTPProgress) -> Void)?
@@ -39,24 +43,31 @@ struct TransferPlan: Sendable {
         let usual = Duration.seconds(isLocal ? 30 : 120)
         let total: Duration? =
             if case .whole = delivery { request.limits.total ?? usual } else { request.limits.total }
+        // A large body may take its time where nobody said how long the whole may last.
+        let countsSending = request.limits.total != nil
         limits = TransferClock.Limits(
             connect: request.limits.connect.nanoseconds,
             firstByte: (request.limits.firstByte ?? usual).nanoseconds,
-            idle: request.limits.idle?.nanoseconds, total: total?.nanoseconds)
+            idle: request.limits.idle?.nanoseconds, total: total?.nanoseconds, totalCountsSending: countsSending)
         connect = request.limits.connect
         headLimit = request.limits.head
-        let decodes: Bool
+        let asks: Bool
         if let choice = request.acceptsCompressed {
-            decodes = choice
+            asks = choice
         } else if case .whole = delivery {
-            decodes = request.headers["Accept-Encoding"] == nil
+            asks = request.headers["Accept-Encoding"] == nil
         } else {
-            decodes = false
+            asks = false
         }
-        self.decodes = decodes
+        asksCompressed = asks
+        // Some servers compress without being asked. A part of a compressed body cannot be read by itself.
+        understandsCompressed =
+            asks
+            || request.acceptsCompressed == nil && request.headers["Accept-Encoding"] == nil
+                && request.headers["Range"] == nil
         // Sixteen KiB of gzip can become sixteen MiB at once, which libcurl holds while the reader is slow.
-        readSize = decodes ? min(request.limits.readSize, 16 << 10) : request.limits.readSize
-        version = request.version
+        readSize = asks ? min(request.limits.readSize, 16 << 10) : request.limits.readSize
+        mayUseHTTP2 = request.version == .automatic && request.url.scheme == .https
         unixSocket = request.unixSocket
         mayRepeat = request.mayRepeat
         onProgress = request.onProgress

@@ -9,6 +9,10 @@ extension HTTPError {
     init(_ code: CURLcode, of job: Job) {
         let server = job.plan.url.server
         let words = job.easy.description(of: code)
+        if let (kind, message) = Self.tls(code, words, server: server) {
+            self.init(kind, message, mayHaveBeenSent: job.mayHaveBeenSent, server: server)
+            return
+        }
         let (kind, message): (Kind, String)
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST:
@@ -33,9 +37,6 @@ extension HTTPError {
         case CURLE_PEER_FAILED_VERIFICATION:
             self = Self.refusedCertificate(job, words)
             return
-        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE,
-            CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR:
-            (kind, message) = (.tls, "no secure connection to \(server): \(words)")
         case CURLE_GOT_NOTHING:
             (kind, message) = (.cut, "\(server) closed the connection without an answer")
         case CURLE_PARTIAL_FILE:

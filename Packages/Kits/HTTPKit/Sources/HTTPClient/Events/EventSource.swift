@@ -17,7 +17,8 @@ public struct EventSource: AsyncSequence, Sendable {
     public var limits = EventLimits()
     /// The id to begin after, as an earlier source ended with it.
     public var lastEventID = ""
-    /// How many times in a row no stream is got before the error is thrown.
+    /// How many times in a row no stream is got before the error is thrown; one that ends at once and without an event
+    /// counts as none.
     public var attempts = Int.max
     /// The wait after a connection was lost, until the server names another.
     public var wait = Duration.seconds(3)
@@ -50,6 +51,10 @@ public struct EventSource: AsyncSequence, Sendable {
         private let source: EventSource
         private var stream: EventStream.AsyncIterator?
         private var failures = 0
+        /// Whether the present stream has brought an event.
+        private var isProven = false
+        /// How long the present stream has been open.
+        private var age: @Sendable () -> Duration = { .zero }
         private var isOver = false
         private var retry: Duration
 
@@ -72,11 +77,12 @@ public struct EventSource: AsyncSequence, Sendable {
                     if stream == nil { try await open(isolation: actor) }
                     if let event = try await stream?.next(isolation: actor) {
                         lastEventID = event.lastEventID
+                        isProven = true
                         return event
                     }
                     // Closed for good by 204, or at its end.
                     if stream != nil { try await pause(after: nil, isolation: actor) }
-                } catch let error as HTTPError where EventSource.passes(error) {
+                } catch let error as HTTPError where error.mayPass {
                     try await pause(after: error, isolation: actor)
                 } catch {
                     isOver = true
@@ -94,7 +100,8 @@ public struct EventSource: AsyncSequence, Sendable {
                 return
             }
             try EventSource.check(exchange)
-            failures = 0
+            isProven = false
+            age = EventSource.stopwatch(source.client.configuration.clock)
             stream = exchange.events(limits: source.limits, lastEventID: lastEventID).makeAsyncIterator()
             source.onChange?(.opened)
         }
@@ -106,12 +113,13 @@ public struct EventSource: AsyncSequence, Sendable {
                 // An id counts also when it came without data, so the stream knows better than the last event.
                 lastEventID = stream.lastEventID
                 retry = stream.retry ?? retry
-            } else if let error {
-                failures += 1
-                if failures >= source.attempts {
-                    isOver = true
-                    throw error
-                }
+            }
+            // A server may have nothing to say for a while; one that opens streams only to end them is of no use.
+            let wasOfUse = stream != nil && (isProven || age() >= .seconds(5))
+            failures = wasOfUse ? 0 : failures + 1
+            if failures > 0, failures >= source.attempts {
+                isOver = true
+                throw error ?? source.useless
             }
             stream = nil
             // Not at once, even if the server says so: one that ends each stream immediately would keep both busy.
@@ -140,6 +148,18 @@ extension EventSource {
         return request
     }
 
+    /// The time since now by a clock, whatever its instants are.
+    fileprivate static func stopwatch<Time: Clock<Duration> & Sendable>(_ clock: Time) -> @Sendable () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
+    }
+
+    fileprivate var useless: HTTPError {
+        HTTPError(
+            .cut, "\(request.url.server) ends its streams of events before the first event", status: .ok,
+            server: request.url.server)
+    }
+
     fileprivate static func check(_ exchange: HTTPExchange) throws(HTTPError) {
         let server = exchange.url.server
         guard exchange.status == .ok else {
@@ -157,12 +177,15 @@ extension EventSource {
         }
     }
 
+}
+
+extension HTTPError {
     /// Whether a failure may pass by itself: the way to the server, and not what the server is or says.
-    fileprivate static func passes(_ error: HTTPError) -> Bool {
-        let kinds: [HTTPError.Kind] = [
+    var mayPass: Bool {
+        let kinds: [Kind] = [
             .nameNotFound, .refused, .unreachable, .reset, .cut, .connectTimedOut, .firstByteTimedOut, .idleTimedOut,
             .totalTimedOut, .proxy,
         ]
-        return kinds.contains(error.kind)
+        return kinds.contains(kind)
     }
 }

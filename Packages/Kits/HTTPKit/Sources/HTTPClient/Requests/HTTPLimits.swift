@@ -6,9 +6,12 @@ public struct HTTPLimits: Sendable, Hashable {
     public var firstByte: Duration?
     /// Without a byte coming or going; time in which the caller holds the stream up does not count. Nil is no limit.
     public var idle: Duration? = .seconds(120)
-    /// For one try at a whole answer; nil is 30 s for local servers, 120 s for others. Streams and downloads have a
-    /// total limit only when one is given.
+    /// For one try at a whole answer, the sending of its request included. Nil is 30 s for local servers and 120 s for
+    /// others, in which the sending of a large body does not count. Streams and downloads have a total limit only when
+    /// one is given.
     public var total: Duration?
+    /// For what the server of a stream says about its refusal.
+    public var words: Duration = .seconds(5)
     /// Bytes of all header lines together.
     public var head = 256 << 10
     /// Bytes of a whole answer, counted after it was decompressed.

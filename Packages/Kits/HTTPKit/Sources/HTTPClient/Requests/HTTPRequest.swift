@@ -1,4 +1,5 @@
 public import HTTPCore
+import LoopKit
 
 /// What is sent to a server, and within which limits the answer is waited for.
 public struct HTTPRequest: Sendable {
@@ -17,8 +18,12 @@ public struct HTTPRequest: Sendable {
     public var version = HTTPVersionChoice.automatic
     /// Whether the server may compress the answer, which arrives here as it was before. Without a choice it may for
     /// whole answers, and may not for streams and downloads: a compressed stream can be late, and it is read in
-    /// smaller pieces, because a few bytes of it can become a thousand times as many.
+    /// smaller pieces, because a few bytes of it can become a thousand times as many. One that is compressed without
+    /// being asked for is understood all the same; with `false` it arrives as it was sent.
     public var acceptsCompressed: Bool?
+    /// Sends the body in gzip, where it is bytes and that makes it shorter. Only for servers that are known to understand
+    /// it: there is no way to ask.
+    public var compressesBody = false
     /// Called on the client's own thread after bytes came or went; it must not wait.
     public var onProgress: (@Sendable (HTTPProgress) -> Void)?
 
@@ -27,6 +32,30 @@ public struct HTTPRequest: Sendable {
         self.url = url
         self.headers = headers
         self.body = body
+    }
+
+    /// The request as it goes out: with its body compressed, where that is wanted and gains anything.
+    nonisolated(nonsending) func compressed() async throws -> HTTPRequest {
+        guard compressesBody, headers["Content-Encoding"] == nil, case .bytes(let bytes) = body,
+            (1 << 10..<1 << 30).contains(bytes.count)
+        else { return self }
+        let smaller: [UInt8]?
+        if bytes.count <= 256 << 10 {
+            smaller = Gzip.compress(bytes)
+        } else {
+            // It takes longer than others of the shared pool should wait.
+            do throws(LoopError) {
+                smaller = try await onOwnThread { Gzip.compress(bytes) }
+            } catch {
+                throw HTTPError(.invalid, error.message, mayHaveBeenSent: false, server: url.server, cause: error)
+            }
+        }
+        guard let smaller else { return self }
+        var request = self
+        request.body = .bytes(smaller)
+        request.headers["Content-Encoding"] = "gzip"
+        request.compressesBody = false
+        return request
     }
 
     /// Whether sending it twice does no more than sending it once.

@@ -1,3 +1,4 @@
+import CHTTPClient
 public import Capabilities
 public import HTTPCore
 
@@ -84,13 +85,15 @@ struct RetryAfter {
 }
 
 extension Timestamp {
-    /// Reads the one form of a date that may be sent today: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Reads a date of HTTP, in the form that is sent today, `Sun, 06 Nov 1994 08:49:37 GMT`, and in the two old ones that
+    /// every recipient has to read: `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     init?(httpDate text: some StringProtocol) {
-        let parts = text.split(separator: " ")
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        guard parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT",
-            let month = months.firstIndex(where: { parts[2] == $0 })
+        // libcurl would take a lot more for a date, down to a lone number.
+        guard text.utf8.count < 40, text.utf8.first.map({ $0 | 0x20 > 96 }) ?? false, text.contains(" "),
+            text.utf8.count(where: { $0 == UInt8(ascii: ":") }) == 2
         else { return nil }
-        self.init(iso8601: "\(parts[3])-\(month < 9 ? "0" : "")\(month + 1)-\(parts[1])T\(parts[4])Z")
+        let seconds = unsafe curl_getdate(String(text), nil)
+        guard seconds > 0 else { return nil }
+        self.init(microseconds: Int64(seconds) * 1_000_000)
     }
 }

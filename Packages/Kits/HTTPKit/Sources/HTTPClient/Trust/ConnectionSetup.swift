@@ -25,13 +25,12 @@ struct ConnectionSetup: Sendable {
         easy.set(CURLOPT_URL, url.text)
         easy.set(CURLOPT_CONNECTTIMEOUT_MS, min(max(connect.milliseconds, 1), 1 << 30))
         if let unixSocket {
-            guard unixSocket.utf8.count < 108, !unixSocket.utf8.contains(0),
-                easy.set(CURLOPT_UNIX_SOCKET_PATH, unixSocket)
-            else {
+            guard unixSocket.utf8.count < 108, !unixSocket.utf8.contains(0) else {
                 throw HTTPError(
                     .invalid, "the path of a socket has at most 107 bytes, none of them zero: give a shorter one",
                     mayHaveBeenSent: false)
             }
+            easy.set(CURLOPT_UNIX_SOCKET_PATH, unixSocket)
         }
         // An empty text and not none, because libcurl would look at the process's variables instead.
         let proxy = unixSocket == nil ? proxies.proxy(for: url) ?? "" : ""
@@ -44,12 +43,26 @@ struct ConnectionSetup: Sendable {
         easy.set(CURLOPT_PROXY, proxy)
         easy.set(CURLOPT_NOPROXY, proxies.except ?? "")
         if !proxy.isEmpty { easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) }
-        guard url.scheme == .https || !proxy.isEmpty else { return nil }
+        guard url.scheme == .https || !proxy.isEmpty else {
+            try easy.checkOptions(server: url.server)
+            return nil
+        }
         try configureTLS(easy)
-        guard url.scheme == .https else { return nil }
+        guard url.scheme == .https else {
+            try easy.checkOptions(server: url.server)
+            return nil
+        }
+        guard CurlLibrary.canVerify(CurlLibrary.tls) else {
+            throw HTTPError(
+                .tls,
+                "no secure connection to \(url.server) is possible: the libcurl of this system is built with "
+                    + "\(CurlLibrary.tls.isEmpty ? "no TLS" : CurlLibrary.tls), and this program needs the one with OpenSSL",
+                mayHaveBeenSent: false, server: url.server)
+        }
         let verification = ServerVerification(host: url.hostWithoutZone, port: url.port, judge: trust.judge)
         let context = unsafe Unmanaged.passUnretained(verification).toOpaque()
-        _ = unsafe httpclient_set_tls(easy.raw, Self.installVerification, context)
+        unsafe easy.setTLS(Self.installVerification, context)
+        try easy.checkOptions(server: url.server)
         return verification
     }
 
@@ -71,21 +84,28 @@ struct ConnectionSetup: Sendable {
         switch trust.authorities {
         case .system: break
         // The system's own stay, as they are in the folder that libcurl was built for.
-        case .systemAnd(let path): easy.set(CURLOPT_CAINFO, path)
+        case .systemAnd(let path):
+            easy.set(CURLOPT_CAINFO, path)
+            easy.set(CURLOPT_PROXY_CAINFO, path)
         case .file(let path):
             easy.set(CURLOPT_CAINFO, path)
             easy.set(CURLOPT_CAPATH, nil)
+            easy.set(CURLOPT_PROXY_CAINFO, path)
+            easy.set(CURLOPT_PROXY_CAPATH, nil)
         case .bytes(let bytes):
-            easy.set(CURLOPT_CAPATH, nil)
-            guard easy.set(CURLOPT_CAINFO_BLOB, blob: bytes) else {
+            guard !bytes.isEmpty else {
                 throw HTTPError(.invalid, "the list of trusted authorities is empty", mayHaveBeenSent: false)
             }
+            easy.set(CURLOPT_CAPATH, nil)
+            easy.set(CURLOPT_CAINFO_BLOB, blob: bytes)
+            easy.set(CURLOPT_PROXY_CAPATH, nil)
+            easy.set(CURLOPT_PROXY_CAINFO_BLOB, blob: bytes)
         }
         if let identity = trust.identity {
             easy.set(CURLOPT_SSLCERT, identity.certificate)
             easy.set(CURLOPT_SSLKEY, identity.key)
             // Without one libssl would ask on the terminal, whoever sits there.
-            (identity.passphrase ?? Secret("")).withText { _ = easy.set(CURLOPT_KEYPASSWD, $0) }
+            (identity.passphrase ?? Secret("")).withText { easy.set(CURLOPT_KEYPASSWD, $0) }
         }
     }
 

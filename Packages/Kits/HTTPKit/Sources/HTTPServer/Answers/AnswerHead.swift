@@ -28,7 +28,7 @@ struct AnswerHead {
         date.append(to: &bytes)
         for (name, value) in headers {
             guard !name.isEmpty, name.utf8.allSatisfy(HTTPHeaders.isTokenByte),
-                value.utf8.allSatisfy(HTTPHeaders.isValueByte)
+                value.utf8.allSatisfy(HTTPHeaders.isValueByte), !isFraming(name)
             else { throw InvalidHeader(name: name) }
             bytes.append(contentsOf: name.utf8)
             bytes.append(contentsOf: ": ".utf8)
@@ -46,6 +46,17 @@ struct AnswerHead {
             bytes.append(contentsOf: "Connection: keep-alive\r\n".utf8)
         }
         bytes.append(contentsOf: "\r\n".utf8)
+    }
+
+    /// Whether a header would contradict what is written here of the body: two notions of where it ends are two answers to
+    /// whoever reads them. A handler that passes an answer on has to leave them out.
+    private func isFraming(_ name: String) -> Bool {
+        switch name.utf8.count {
+        case 10: ![101, 426].contains(status.code) && HTTPHeaders.isSame(name, "Connection")
+        case 14: HTTPHeaders.isSame(name, "Content-Length")
+        case 17: HTTPHeaders.isSame(name, "Transfer-Encoding")
+        default: false
+        }
     }
 
     struct InvalidHeader: Error {

@@ -13,7 +13,8 @@ import JSON
 /// ```
 public struct HTTPAnswer: Sendable {
     public var status: HTTPStatus
-    /// What is sent besides the lines that frame the body, which the server adds itself.
+    /// What is sent besides the lines that frame the body, which the server adds itself: `Content-Length`,
+    /// `Transfer-Encoding` and `Connection` are refused here.
     public var headers: HTTPHeaders
     var content: Content
 
@@ -23,8 +24,16 @@ public struct HTTPAnswer: Sendable {
         case bytes([UInt8])
         case file(String)
         case stream(length: Int?, @Sendable (BodyWriter) async throws -> Void)
-        case events(@Sendable (EventStreamWriter) async throws -> Void)
+        case events(isEndless: Bool, @Sendable (EventStreamWriter) async throws -> Void)
         case webSocket([String], WebSocketLimits, @Sendable (ServerWebSocket) async throws -> Void)
+
+        /// Whether a part of the handler runs after it has given the answer.
+        var isMadeLater: Bool {
+            switch self {
+            case .stream, .events, .webSocket: true
+            case .none, .bytes, .file: false
+            }
+        }
     }
 
     init(_ status: HTTPStatus, type: String? = nil, _ content: Content) {
@@ -78,8 +87,13 @@ public struct HTTPAnswer: Sendable {
     }
 
     /// A stream of server-sent events, which lasts until `body` returns or the client goes away.
-    public static func events(_ body: @escaping @Sendable (EventStreamWriter) async throws -> Void) -> HTTPAnswer {
-        var answer = HTTPAnswer(.ok, type: "text/event-stream", .events(body))
+    ///
+    /// One that has no end of its own, such as news of what goes on, says that it is endless: its task is cancelled as soon
+    /// as the server ends, where others have time to finish.
+    public static func events(
+        isEndless: Bool = false, _ body: @escaping @Sendable (EventStreamWriter) async throws -> Void
+    ) -> HTTPAnswer {
+        var answer = HTTPAnswer(.ok, type: "text/event-stream", .events(isEndless: isEndless, body))
         answer.headers.append("Cache-Control", "no-cache")
         // Proxies such as nginx collect an answer otherwise.
         answer.headers.append("X-Accel-Buffering", "no")

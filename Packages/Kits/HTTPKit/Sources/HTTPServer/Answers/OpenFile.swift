@@ -8,6 +8,12 @@ struct OpenFile: ~Copyable, Sendable {
     let etag: String
     let lastModified: String
 
+    /// Whether there is a file that takes a while to read.
+    static func isLarge(_ path: String) -> Bool {
+        var info = stat()
+        return unsafe stat(path, &info) == 0 && info.st_size > 256 << 10
+    }
+
     /// Throws the problem to answer with.
     init(_ path: String) throws(RequestProblem) {
         // Without O_NONBLOCK a FIFO would be waited for.

@@ -16,6 +16,7 @@ extension Connection {
     /// handler noticed, and when an answer has begun: that it stops without its end is what tells then.
     @inline(never)
     private func fallback(_ error: any Error, _ request: ServerRequest) throws -> HTTPAnswer {
+        leave()
         let (hasBegun, isHungUp) = state.withLock { ($0.exchange.hasBegun, $0.isHungUp) }
         if hasBegun || error is ClientGone || error is CancellationError && isHungUp { throw error }
         return core.marked(core.answer(to: error, request), request)
@@ -67,6 +68,9 @@ extension Connection {
     /// Writes the answer, of an event stream the beginning.
     private nonisolated(nonsending) func write(_ answer: HTTPAnswer, _ request: ServerRequest) async throws -> Rest {
         switch answer.content {
+        case .bytes(let bytes) where bytes.count > 256 << 10 && Gzip.isAccepted(request.headers["Accept-Encoding"]):
+            return .nothing(
+                keeps: try await core.files.run { try await self.writeWhole(try self.whole(answer, request)) })
         case .none, .bytes:
             return .nothing(keeps: try await writeWhole(try whole(answer, request)))
         case .file(let path):
@@ -74,13 +78,14 @@ extension Connection {
         case .stream(let length, let body):
             let plan = try beginStream(answer, length, request)
             return .nothing(keeps: try await writeStream(plan, request.number, body))
-        case .events(let body):
+        case .events(let isEndless, let body):
             let plan = try beginStream(answer, nil, request)
             if plan.bare != nil { return .nothing(keeps: try await writeStream(plan, request.number) { _ in }) }
             try await writePiece([], of: request.number)
             let writer = BodyWriter(connection: self, number: request.number)
             let events = EventStreamWriter(body: writer, lastEventID: request.headers["Last-Event-ID"])
-            return .events(EventStream(events, request.number, closes: plan.closes, body))
+            return .events(
+                EventStream(events, request.number, closes: plan.closes, isEndless: isEndless, body))
         case .webSocket(let protocols, let limits, let body):
             try await writeWebSocket(answer, request, protocols, limits, body)
             return .nothing(keeps: false)

@@ -13,7 +13,6 @@ extension Connection {
 
     /// The next piece of the body of that request; nil at its end.
     nonisolated(nonsending) func nextPiece(of number: Int, limit: Int) async throws -> [UInt8]? {
-        let deadline = ContinuousClock.now + core.limits.stall
         while true {
             switch takePiece(of: number, limit: limit) {
             case .piece(let piece): return piece
@@ -21,12 +20,24 @@ extension Connection {
             case .failed(let error): throw error
             case .askToContinue: try await send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
             case .wait(let direction):
-                switch try await heed(direction, until: deadline) {
-                case .ready: continue
+                let start = ContinuousClock.now
+                let wake = try await heed(direction, until: start + patience())
+                switch wake {
+                case .ready: state.withLock { $0.exchange.waited += ContinuousClock.now - start }
                 case .closed: throw ClientGone.closed
                 case .timedOut: throw fail(RequestRefusal(HTTPStatus(408), "has a body that stopped coming"))
                 }
             }
+        }
+    }
+
+    /// How long the next bytes of the body may take. What a handler does between them is not the client's fault.
+    @inline(never)
+    private func patience() -> Duration {
+        state.withLock { state in
+            guard case .open(let received) = state.exchange.body else { return core.limits.stall }
+            let earned = Duration.milliseconds(received * 1000 / max(core.limits.bodyPace, 1))
+            return min(core.limits.stall, max(.zero, core.limits.stall + earned - state.exchange.waited))
         }
     }
 

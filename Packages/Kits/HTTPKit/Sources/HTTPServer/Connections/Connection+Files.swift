@@ -12,6 +12,15 @@ extension Connection {
     nonisolated(nonsending) func writeFile(
         _ answer: HTTPAnswer, _ path: String, _ request: ServerRequest
     ) async throws -> Bool {
+        guard OpenFile.isLarge(path) else { return try await writeFileHere(answer, path, request) }
+        // A disk can block for seconds, and compressing takes its time.
+        return try await core.files.run { try await self.writeFileHere(answer, path, request) }
+    }
+
+    @inline(never)
+    private nonisolated(nonsending) func writeFileHere(
+        _ answer: HTTPAnswer, _ path: String, _ request: ServerRequest
+    ) async throws -> Bool {
         let plan = try plan(answer, path, request)
         var bytes = plan.written.bytes
         var offset = plan.rest.lowerBound

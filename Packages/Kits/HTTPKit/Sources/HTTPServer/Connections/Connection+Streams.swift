@@ -15,12 +15,15 @@ extension Connection {
         let number: Int
         let body: @Sendable (EventStreamWriter) async throws -> Void
         let closes: Bool
+        /// Whether it ends only when one side goes.
+        let isEndless: Bool
 
         init(
-            _ events: EventStreamWriter, _ number: Int, closes: Bool,
+            _ events: EventStreamWriter, _ number: Int, closes: Bool, isEndless: Bool,
             _ body: @escaping @Sendable (EventStreamWriter) async throws -> Void
         ) {
             (self.events, self.number, self.closes, self.body) = (events, number, closes, body)
+            self.isEndless = isEndless
         }
     }
 
@@ -55,6 +58,8 @@ extension Connection {
         }
         defer { closeStream() }
         try await body(BodyWriter(connection: self, number: number))
+        // Before the end of the answer is sent: who sees that may count on the room.
+        leave()
         try await send(try endOfStream())
         return !plan.closes
     }
@@ -63,16 +68,27 @@ extension Connection {
     @inline(never)
     nonisolated(nonsending) func run(_ stream: EventStream) async throws -> Bool {
         defer { closeStream() }
-        keepAlive()
-        try await stream.body(stream.events)
+        keepAlive(isEndless: stream.isEndless)
+        do {
+            try await stream.body(stream.events)
+        } catch is CancellationError where stream.isEndless && core.isEnding.load(ordering: .relaxed) {
+            // This is how an endless one ends in good order.
+        }
+        leave()
         try await send(try endOfStream())
         return !stream.closes
     }
 
     @inline(never)
-    private func keepAlive() {
-        state.withLock { $0.exchange.quietSince = .now }
+    private func keepAlive(isEndless: Bool) {
+        let isLate = state.withLock { state in
+            state.exchange.quietSince = .now
+            state.exchange.isEndless = isEndless
+            return state.isLast && isEndless
+        }
         core.streams.add(self)
+        // The server has told the others already.
+        if isLate { cancel() }
     }
 
     @inline(never)

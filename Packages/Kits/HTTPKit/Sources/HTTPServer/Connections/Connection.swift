@@ -30,6 +30,8 @@ final class Connection: Sendable {
         /// Counts the requests, so that a writer or a body that outlives its own cannot touch the next.
         var number = 0
         var body = BodyState.ended
+        /// How long the body was waited for, all in all.
+        var waited = Duration.zero
         /// Whether the client waits for a word before it sends the body.
         var owesContinue = false
         /// The head of a stream, which goes out with the first bytes.
@@ -50,6 +52,10 @@ final class Connection: Sendable {
         var quietSince: ContinuousClock.Instant?
         /// Whether a stream may be written to.
         var isOpen = false
+        /// Whether its handler is counted among those that run.
+        var isCounted = false
+        /// Whether it is a stream that only ends because one side goes.
+        var isEndless = false
     }
 
     enum BodyState {
@@ -118,7 +124,9 @@ final class Connection: Sendable {
             if isNew, !(try await handshake()) { return nil }
             while let request = try await nextRequest() {
                 let number = request.number
-                switch try await observed(consume request) {
+                let rest = try await observed(consume request)
+                if case .nothing = rest { leave() }
+                switch rest {
                 case .events(let stream): return stream
                 case .nothing(keeps: true): guard try await discardBody(of: number) else { return nil }
                 case .nothing(keeps: false):
@@ -127,6 +135,7 @@ final class Connection: Sendable {
                 }
             }
         } catch {
+            leave()
             await refuse(error)
         }
         return nil
@@ -135,6 +144,7 @@ final class Connection: Sendable {
     /// Runs a stream to its end; false when the connection ends with it.
     @inline(never)
     private nonisolated(nonsending) func play(_ stream: EventStream) async -> Bool {
+        defer { leave() }
         do {
             if try await observed(stream) { return try await discardBody(of: stream.number) }
             await linger()
@@ -143,6 +153,25 @@ final class Connection: Sendable {
             await refuse(error)
             return false
         }
+    }
+
+    // MARK: Counting
+
+    /// Counts the handler of the present request, and throws when there are too many.
+    @inline(never)
+    func enter() throws {
+        try core.enter()
+        state.withLock { $0.exchange.isCounted = true }
+    }
+
+    /// Ends the count, if there is one. A handler has ended when its answer is there, or the stream that it gave is.
+    @inline(never)
+    func leave() {
+        let wasCounted = state.withLock { state in
+            defer { state.exchange.isCounted = false }
+            return state.exchange.isCounted
+        }
+        if wasCounted { core.leave() }
     }
 
     // MARK: Observing
@@ -194,11 +223,13 @@ final class Connection: Sendable {
 
     /// Ends the connection where nothing is lost by it, and after the present answer otherwise.
     func drain() {
-        let isIdle = state.withLock { state in
+        let (isIdle, isEndless) = state.withLock { state in
             state.isLast = true
-            return !state.isBusy && state.parser.isBetweenRequests
+            return (!state.isBusy && state.parser.isBetweenRequests, state.exchange.isEndless && state.exchange.isOpen)
         }
         if isIdle { descriptor.close() }
+        // It would last for all of the time that the others have to finish.
+        if isEndless { cancel() }
     }
 
     /// Ends the connection now.

@@ -1,4 +1,5 @@
 public import HTTPCore
+import Synchronization
 
 /// A request as a handler sees it.
 public struct ServerRequest: Sendable {
@@ -40,6 +41,8 @@ public struct ServerRequest: Sendable {
     public var body: RequestBody { RequestBody(connection: connection, number: number, limit: bodyLimit) }
     /// Whether the connection is encrypted.
     public var isSecure: Bool { connection.listener.isSecure }
+    /// Whether the server ends: nothing long should be begun any more.
+    public var isServerEnding: Bool { connection.core.isEnding.load(ordering: .relaxed) }
     /// Who is at the other end.
     public var peer: PeerAddress { connection.peer }
 

@@ -47,7 +47,7 @@ struct Listener: Sendable {
         }
     }
 
-    private static func listen(_ address: SocketAddress, _ name: String) throws(ServerError) -> Int32 {
+    static func listen(_ address: SocketAddress, _ name: String) throws(ServerError) -> Int32 {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let descriptor = socket(address.family, kind, 0)
         guard descriptor >= 0 else { throw .listen(name, errno) }
@@ -57,6 +57,12 @@ struct Listener: Sendable {
         set(SOL_SOCKET, SO_REUSEADDR, 1)
         tune(descriptor, address)
         if address.family == AF_INET6 { set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
+        // The mode that the socket has is that of the file which bind makes; the mask of the process can only take from it.
+        if address.family == AF_UNIX, fchmod(descriptor, 0o600) != 0 {
+            let number = errno
+            _ = Glibc.close(descriptor)
+            throw .listen(name, number)
+        }
         let bound = unsafe address.withPointer { unsafe bind(descriptor, $0, $1) }
         guard bound == 0, Glibc.listen(descriptor, 4096) == 0 else {
             let number = errno

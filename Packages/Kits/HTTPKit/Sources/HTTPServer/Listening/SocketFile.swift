@@ -1,3 +1,4 @@
+import FileKit
 import Glibc
 
 /// The file of a Unix socket.
@@ -11,18 +12,27 @@ struct SocketFile: Sendable {
     static func make(
         _ path: String, _ listen: () throws(ServerError) -> Int32
     ) throws(ServerError) -> (Int32, SocketFile) {
+        // Of two servers that start at once, the second would remove what the first has just made.
+        let lock = try lock("\(path).lock")
         try removeStale(path)
-        // The mask of the process decides what bind creates, and is all that can before somebody connects.
-        let mask = umask(0o177)
-        defer { umask(mask) }
         let descriptor = try listen()
+        lock.release()
         var info = stat()
-        guard unsafe chmod(path, 0o600) == 0, unsafe lstat(path, &info) == 0 else {
+        guard unsafe lstat(path, &info) == 0 else {
             let number = errno
             close(descriptor)
             throw .listen(path, number)
         }
         return (descriptor, SocketFile(path: path, device: info.st_dev, inode: info.st_ino))
+    }
+
+    private static func lock(_ path: String) throws(ServerError) -> FileLock {
+        do throws(FileError) {
+            if let lock = try FileLock.tryAcquire(path) { return lock }
+        } catch {
+            throw ServerError(.listen, "cannot listen at \(path.dropLast(5)): \(error.message)", cause: error)
+        }
+        throw .listen(String(path.dropLast(5)), EADDRINUSE)
     }
 
     private static func removeStale(_ path: String) throws(ServerError) {

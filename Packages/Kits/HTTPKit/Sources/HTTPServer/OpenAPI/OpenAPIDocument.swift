@@ -131,6 +131,7 @@ struct OpenAPIWriter {
 
     private func parameter(_ input: RouteInputDeclaration) -> JSONObject {
         var schema = input.schema.jsonSchema
+        for (word, value) in input.keywords { schema[word] = value }
         if let standard = input.standard, !standard.isNull { schema["default"] = standard }
         var parameter: JSONObject = [
             "name": .string(input.name), "in": .string(input.place.rawValue),

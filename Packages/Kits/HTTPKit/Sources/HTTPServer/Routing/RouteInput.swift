@@ -13,8 +13,15 @@ public import JSON
 /// .upload("The file")                                        // bytes as they come
 /// ```
 public struct RouteInput<Value: Sendable>: Sendable {
-    let declaration: RouteInputDeclaration
+    private(set) var declaration: RouteInputDeclaration
     private let read: @Sendable (RawInputs) throws(ValueErrors) -> Value
+
+    /// The same input with words of JSON Schema for what only the handler checks, such as `minLength`.
+    public func documented(_ keywords: JSONObject) -> RouteInput {
+        var copy = self
+        copy.declaration.keywords = keywords
+        return copy
+    }
 
     /// The value, or nil and what is wrong with it.
     func value(_ raw: RawInputs, _ problems: inout [InputProblem]) -> Value? {
@@ -48,6 +55,8 @@ public struct RouteInputDeclaration: Sendable {
     public let isRequired: Bool
     /// Whether members that the schema does not know are let pass.
     public var isLenient = false
+    /// Words of JSON Schema for what only the handler checks.
+    public var keywords: JSONObject = [:]
 }
 
 /// Everything that is wrong with one value.

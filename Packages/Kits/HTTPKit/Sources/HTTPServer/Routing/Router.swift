@@ -74,13 +74,25 @@ struct Router: Sendable {
         if case .route = best { return }
         guard let segment = segments.first else { return improve(&best, answer(place, method, values)) }
         if let next = nodes[place].words[segment] { find(next, segments.dropFirst(), values, method, &best) }
-        if let next = nodes[place].name, !segment.isEmpty {
+        if let next = nodes[place].name, Self.climbs(segment) {
+            // Nobody needs such a name, and a handler that makes a path of it would leave its folder.
+            if !nodes[next].routes.isEmpty || segments.count > 1 { improve(&best, .refused) }
+        } else if let next = nodes[place].name, !segment.isEmpty {
             find(next, segments.dropFirst(), values + [segment], method, &best)
         }
         guard let next = nodes[place].rest else { return }
         // A slash that was escaped is part of a name and no border, which a path on a disk cannot express.
         guard !segments.contains(where: { $0.utf8.contains(Byte.slash) }) else { return improve(&best, .refused) }
         improve(&best, answer(next, method, values + [segments.joined(separator: "/")]))
+    }
+
+    /// Whether a name has escaped slashes that make it a path which leads out of a folder. One with harmless slashes is a
+    /// name: models have them.
+    private static func climbs(_ segment: String) -> Bool {
+        guard segment.utf8.contains(Byte.slash) else { return false }
+        return segment.utf8.split(separator: Byte.slash, omittingEmptySubsequences: false).contains { part in
+            part.isEmpty || part.elementsEqual(".".utf8) || part.elementsEqual("..".utf8)
+        }
     }
 
     private func improve(_ best: inout Match?, _ found: Match) {

@@ -30,7 +30,10 @@ public struct HTTPServer: Sendable {
         Self.raiseDescriptorLimit()
         let core = ServerCore(routes, configuration)
         let listeners = try makeListeners(core)
-        defer { core.loop.stop() }
+        defer {
+            core.files.end()
+            core.loop.stop()
+        }
         let (ending, signal) = AsyncStream.makeStream(of: Never.self)
         // A task of its own, because a cancelled one could not let its children finish. It is awaited right here.
         let work = Task {

@@ -17,8 +17,12 @@ public struct ServerConfiguration: Sendable {
     public var envelope: @Sendable (ProblemReport) -> JSON = { $0.json }
     /// The status for failures of other packages; nil for the usual one of their exit code.
     public var status: @Sendable (any Failure) -> HTTPStatus? = { _ in nil }
+    /// Headers with which every answer tells the id of its request. One that is no success tells it as `X-Request-ID` anyhow.
+    public var requestIDHeaders: [String] = []
     /// Where a span for each request goes.
     public var spans: [any SpanSink] = []
+    /// Takes secrets out of the spans.
+    public var redactor = Redactor()
     public var now: @Sendable () -> Timestamp = { .now }
 
     public init() {}

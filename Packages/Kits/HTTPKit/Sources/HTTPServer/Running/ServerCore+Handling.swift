@@ -11,16 +11,23 @@ extension ServerCore {
     private enum Target {
         case route(RouteEntry, values: [String])
         indirect case answer(HTTPAnswer)
+        /// What there is to know of an address, for those who may know it.
+        indirect case told(Result<HTTPAnswer, RequestProblem>)
     }
 
     /// The answer to a request, from the checks to the handler.
     nonisolated(nonsending) func handle(_ request: ServerRequest) async throws -> HTTPAnswer {
         switch try find(request) {
         case .answer(let answer): return marked(answer, request)
+        case .told(let result):
+            // To strangers it is not told which routes there are.
+            _ = try await authenticated(request)
+            return marked(try result.get(), request)
         case .route(let entry, let values):
-            defer { leave() }
-            try enter()
-            return marked(try await entry.route.run(try await admit(request, entry, values)), request)
+            try request.connection.enter()
+            let answer = try await entry.route.run(try await admit(request, entry, values))
+            if !answer.content.isMadeLater { request.connection.leave() }
+            return marked(answer, request)
         }
     }
 
@@ -45,9 +52,10 @@ extension ServerCore {
         return principal
     }
 
-    /// Adds to an answer what a browser needs to hand it to the page that asked.
+    /// Adds to an answer the id of its request, and what a browser needs to hand it to the page that asked.
     @inline(never)
     func marked(_ answer: consuming HTTPAnswer, _ request: ServerRequest) -> HTTPAnswer {
+        tell(request.id, in: &answer.headers)
         guard let rules = configuration.crossOrigin else { return answer }
         if case .allowed(let origin) = OriginVerdict(request.head, rules, isSecure: request.isSecure),
             answer.headers["Access-Control-Allow-Origin"] == nil
@@ -74,6 +82,16 @@ extension ServerCore {
         }
     }
 
+    /// Without an authenticator a page of another site could have a browser send what has an effect: a picture, a form or
+    /// a link of it is a GET or POST that names no origin, or none that is refused. An open route is for everybody.
+    private func checkSite(_ request: ServerRequest) throws(RequestProblem) {
+        guard configuration.authenticate == nil, let site = request.headers["Sec-Fetch-Site"],
+            site != "same-origin", site != "none"
+        else { return }
+        if case .allowed = OriginVerdict(request.head, configuration.crossOrigin, isSecure: request.isSecure) { return }
+        throw RequestProblem(.forbidden, code: "server.origin", "web pages of other sites may not use this server")
+    }
+
     @inline(never)
     private func find(_ request: ServerRequest) throws -> Target {
         let origin = try check(request)
@@ -85,20 +103,22 @@ extension ServerCore {
         case .route(let index, let values):
             let entry = routes.entries[index]
             request.connection.state.withLock { $0.exchange.route = entry }
+            if !entry.route.isOpen { try checkSite(request) }
             return .route(entry, values: values)
         case .otherMethod(let allowed):
             let list = allowed.map(\.rawValue).joined(separator: ", ")
             guard head.method == .options else {
-                throw RequestProblem(
+                let problem = RequestProblem(
                     .methodNotAllowed, code: "server.method", "\(head.method) is not possible here, but \(list) is",
                     headers: ["Allow": list])
+                return .told(.failure(problem))
             }
             if let origin, let rules = configuration.crossOrigin, head.headers["Access-Control-Request-Method"] != nil {
                 return .answer(rules.preflight(origin, methods: allowed))
             }
-            return .answer(.empty().header("Allow", list))
+            return .told(.success(.empty().header("Allow", list)))
         case .nothing:
-            throw RequestProblem.notFound("there is nothing at \(head.path.quotedForMessage)")
+            return .told(.failure(.notFound("there is nothing at \(head.path.quotedForMessage)")))
         case .refused:
             throw RequestProblem.badRequest(
                 "the path is malformed: it has a wrong escape, or a part that would leave its folder")

@@ -51,7 +51,7 @@ extension ServerCore {
         if let cause, !(cause is any Failure) { attributes["error"] = .string(String(describing: cause)) }
         let span = Span(
             name: "http.serve", feature: "http", context: observation.context, parent: observation.parent,
-            start: start, end: configuration.now(), attributes: attributes,
+            start: start, end: configuration.now(), attributes: configuration.redactor.redact(attributes),
             failure: cause.map { AnyFailure($0).code })
         for sink in configuration.spans { sink.record(span) }
     }

@@ -27,8 +27,14 @@ extension ServerCore {
             requestID: id, details: failure.details)
         var answer = HTTPAnswer.json(configuration.envelope(report), status: status)
         answer.headers.append("X-Request-ID", id)
+        tell(id, in: &answer.headers)
         for (name, value) in problem?.headers ?? HTTPHeaders() { answer.headers.append(name, value) }
         return answer
+    }
+
+    /// Tells the id of a request by which its client asks about it later.
+    func tell(_ id: String, in headers: inout HTTPHeaders) {
+        for name in configuration.requestIDHeaders { headers[name] = id }
     }
 
     private static func failure(_ error: any Error, isEnding: Bool) -> any Failure {

@@ -14,6 +14,7 @@ final class ServerCore: Sendable {
     /// The event streams, which get a sign of life when they are silent.
     let streams = ConnectionSet()
     let loop = EventLoop()
+    let files = FileThreads()
     let isEnding = Atomic(false)
     private let handlers = Atomic(0)
     private let lastID = Atomic<UInt64>(0)
@@ -39,15 +40,17 @@ final class ServerCore: Sendable {
         return given
     }
 
-    /// Counts a handler that begins, and throws when there are too many; `leave` has to follow in any case.
+    /// Counts a handler that begins, and throws when there are too many; otherwise `leave` has to follow.
     @inline(never)
     func enter() throws {
         guard handlers.add(1, ordering: .relaxed).newValue <= limits.handlers else {
+            leave()
             throw RequestProblem.unavailable("the server is busy with \(limits.handlers) requests", retryAfter: 1)
         }
     }
 
     /// Counts a handler that ends.
+    @inline(never)
     func leave() {
         handlers.subtract(1, ordering: .relaxed)
     }

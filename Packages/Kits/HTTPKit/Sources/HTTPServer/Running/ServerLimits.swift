@@ -6,6 +6,9 @@ public struct ServerLimits: Sendable {
     public var idle: Duration = .seconds(75)
     /// Without any progress, while a body is read or an answer is written.
     public var stall: Duration = .seconds(30)
+    /// How many bytes of a body have to come in a second on average, once `stall` is over: who sends a byte now and then
+    /// would hold a handler for ever.
+    public var bodyPace = 1 << 10
     /// For running handlers, once the server ends; then they are cancelled.
     public var drain: Duration = .seconds(10)
     /// Between two signs of life in a silent event stream.

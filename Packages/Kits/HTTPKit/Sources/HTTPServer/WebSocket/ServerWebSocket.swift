@@ -161,9 +161,11 @@ extension Connection {
         do {
             try await body(socket)
         } catch {
+            leave()
             await socket.finish(error)
             throw error
         }
+        leave()
         await socket.finish(nil)
     }
 

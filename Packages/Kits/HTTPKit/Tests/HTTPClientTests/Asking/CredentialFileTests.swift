@@ -77,16 +77,16 @@ struct CredentialFileTests {
             let rows: [(HTTPClient.Configuration, HTTPError.Kind, String)] = [
                 (configuration(.file(missing)), .invalid, missing),
                 (configuration(.systemAnd(file: missing)), .invalid, missing),
-                (configuration(.file(nonsense)), .tls, ""),
+                (configuration(.file(nonsense)), .invalid, "PEM"),
                 (configuration(.file(file), ClientIdentity(certificate: missing, key: client.key)), .invalid, missing),
                 (
                     configuration(.file(file), ClientIdentity(certificate: client.chain, key: missing)), .invalid,
                     missing
                 ),
-                (configuration(.file(file), ClientIdentity(certificate: nonsense, key: client.key)), .tls, ""),
-                (configuration(.file(file), ClientIdentity(certificate: client.chain, key: nonsense)), .tls, ""),
+                (configuration(.file(file), ClientIdentity(certificate: nonsense, key: client.key)), .invalid, "PEM"),
+                (configuration(.file(file), ClientIdentity(certificate: client.chain, key: nonsense)), .invalid, "PEM"),
                 // The key of another certificate.
-                (configuration(.file(file), ClientIdentity(certificate: file, key: client.key)), .tls, ""),
+                (configuration(.file(file), ClientIdentity(certificate: file, key: client.key)), .invalid, "PEM"),
             ]
             try await ScriptedServer.run(tls: ScriptedTLS(all.good), Self.script) { server in
                 for (configuration, kind, words) in rows {
@@ -122,7 +122,7 @@ struct CredentialFileTests {
                 }
                 for passphrase in [nil, "", "wrong", "correct"] {
                     let error = await Lab.failure { _ = try await answer(server.port, configuration(passphrase)) }
-                    #expect(error?.kind == .tls && error?.mayHaveBeenSent == false, "\(error?.message ?? "")")
+                    #expect(error?.kind == .invalid && error?.mayHaveBeenSent == false, "\(error?.message ?? "")")
                     #expect(error?.message.contains("correct") == false)
                 }
                 let text = try await answer(server.port, configuration("correct horse"))

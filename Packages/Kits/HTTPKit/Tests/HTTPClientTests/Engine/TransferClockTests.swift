@@ -79,4 +79,36 @@ struct TransferClockTests {
         #expect(Duration.seconds(Int64.max).nanoseconds == .max)
         #expect(Duration.milliseconds(1500).nanoseconds == 1_500_000_000)
     }
+
+    @Test("a large body may take its time where nobody set a limit for the whole, and the answer may not")
+    func sending() {
+        var limits = TransferClock.Limits(connect: 10, firstByte: 20, idle: 30, total: 40)
+        limits.totalCountsSending = false
+        var clock = TransferClock(limits: limits, now: 100)
+        clock.connected(hasBody: true, now: 105)
+        for now in stride(from: Int64(120), to: 1000, by: 20) {
+            #expect(clock.passed(now: now) == nil)
+            clock.sent(isLast: false, now: now)
+        }
+        clock.sent(isLast: true, now: 1000)
+        for now in stride(from: Int64(1010), to: 1040, by: 10) { clock.received(now: now) }
+        #expect(clock.deadline == 1040 && clock.passed(now: 1040) == .totalTimedOut)
+        // A server that answers before it has the body does not get all the time there is.
+        var early = TransferClock(limits: limits, now: 100)
+        early.connected(hasBody: true, now: 105)
+        early.received(now: 110)
+        early.sent(isLast: false, now: 149)
+        #expect(early.passed(now: 150) == .totalTimedOut)
+    }
+
+    @Test("who sets a limit for the whole gets one for the whole")
+    func plan() throws {
+        var request = HTTPRequest(.put, try HTTPURL("https://lab.example/model"), body: .text("x"))
+        func limits() throws -> TransferClock.Limits {
+            TransferPlan(request, lines: [], delivery: .whole(limit: 1), upload: try Upload(request.body)).limits
+        }
+        #expect(try limits().total == Duration.seconds(120).nanoseconds && !limits().totalCountsSending)
+        request.limits.total = .seconds(600)
+        #expect(try limits().totalCountsSending)
+    }
 }

@@ -194,7 +194,7 @@ struct EventSourceTests {
                     for try await _ in source { count += 1 }
                     return count
                 }()
-                for _ in 0..<3 { await pass(.milliseconds(100), on: clock) }
+                for _ in 0..<3 { await pass(.seconds(60), on: clock) }
                 let read = try await count
                 #expect(read == 0)
             }
@@ -222,6 +222,26 @@ struct EventSourceTests {
                 reader.cancel()
                 await #expect(throws: CancellationError.self) { try await reader.value }
                 try await server.until { $0.openNow == 0 }
+            }
+        }
+    }
+
+    @Test("a server that opens streams only to end them is asked less and less, and given up", .timeLimit(.minutes(5)))
+    func useless() async throws {
+        try await ScriptedServer.run { connection in
+            try connection.receiveHead()
+            try connection.beginEvents()
+            try connection.send("retry: 0\n\n")
+        } during: { server in
+            try await source(server.port) { source, clock in
+                var source = source
+                source.attempts = 5
+                async let error = Lab.failure { [source] in
+                    for try await _ in source { Issue.record("an event came from nowhere") }
+                }
+                for wait in [100, 200, 400, 800] { await pass(.milliseconds(wait), on: clock) }
+                #expect(await error?.kind == .cut)
+                #expect(server.record.requests.count == 5)
             }
         }
     }

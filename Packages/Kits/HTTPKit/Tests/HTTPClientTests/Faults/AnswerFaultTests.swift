@@ -140,4 +140,34 @@ struct AnswerFaultTests {
             }
         }
     }
+
+    @Test("a stream that is compressed without being asked for is understood", .timeLimit(.minutes(5)))
+    func unaskedCompression() async throws {
+        let zeros = try await gzipOfZeros(megabytes: 1)
+        try await ScriptedServer.run { connection in
+            while true {
+                try connection.receiveHead()
+                try connection.send(
+                    "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(zeros.count)\r\n\r\n")
+                try connection.send(zeros)
+            }
+        } during: { server in
+            try await Lab.client { client in
+                let exchange = try await client.open(try Lab.request(server.port))
+                #expect(try await exchange.collect(limit: 2 << 20).count == 1 << 20)
+                #expect(server.record.requests.allSatisfy { $0.headers["Accept-Encoding"] == nil })
+                // Who asks by hand decodes by hand, a part cannot be read alone, and some want the bytes as they are.
+                var byHand = try Lab.request(server.port)
+                byHand.headers["Accept-Encoding"] = "gzip"
+                var part = try Lab.request(server.port)
+                part.headers["Range"] = "bytes=0-"
+                var raw = try Lab.request(server.port)
+                raw.acceptsCompressed = false
+                for request in [byHand, part, raw] {
+                    let exchange = try await client.open(request)
+                    #expect(try await exchange.collect(limit: 2 << 20) == zeros)
+                }
+            }
+        }
+    }
 }

@@ -145,4 +145,25 @@ struct TimeoutTests {
             }
         }
     }
+
+    @Test("the words of a refusal are waited for a little, and what came of them is told", .timeLimit(.minutes(5)))
+    func refusal() async throws {
+        try await ScriptedServer.run { connection in
+            try connection.receiveHead()
+            try connection.send(
+                "HTTP/1.1 500 Oops\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nthe disk is full")
+            try connection.stall()
+        } during: { server in
+            try await Lab.client { client in
+                var request = try Lab.request(server.port)
+                request.limits.idle = .seconds(3600)
+                request.limits.words = Self.short
+                let exchange = try await client.open(request)
+                let error = await Lab.failure { _ = try await exchange.requireSuccess() }
+                #expect(error?.kind == .status && error?.status?.code == 500)
+                #expect(error?.message.contains("the disk is full") == true, "\(error?.message ?? "")")
+                try await server.until { $0.openNow == 0 && $0.connections.count == 1 }
+            }
+        }
+    }
 }

@@ -65,6 +65,8 @@ struct RetryPolicyTests {
             ("3", Duration.seconds(3)), ("0", .zero), (" 7 ", .seconds(7)), ("60", .seconds(60)), ("61", nil),
             ("99999999999999999999", nil), ("Fri, 20 Nov 2026 12:00:05 GMT", .seconds(5)),
             ("Fri, 20 Nov 2026 11:00:00 GMT", .zero), ("Fri, 20 Nov 2026 13:00:00 GMT", nil), ("-1", .seconds(1)),
+            ("Friday, 20-Nov-26 12:00:05 GMT", .seconds(5)), ("Fri Nov 20 12:00:05 2026", .seconds(5)),
+            ("20261120", nil), ("Nov 2026", .seconds(1)),
             ("soon", .seconds(1)), ("", .seconds(1)), ("Fri, 20 Foo 2026 12:00:05 GMT", .seconds(1)),
         ] as [(String, Duration?)])
     func retryAfter(_ value: String, _ expected: Duration?) {

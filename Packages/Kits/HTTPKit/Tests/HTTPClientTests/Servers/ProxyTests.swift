@@ -127,4 +127,28 @@ struct ProxyTests {
             #expect(record.requests.map(\.method) == ["CONNECT", "CONNECT", "CONNECT", "CONNECT"])
         }
     }
+
+    @Test("an https proxy is judged by the authorities that were given", .timeLimit(.minutes(5)))
+    func ownAuthority() async throws {
+        let all = try TestCertificates.shared()
+        try await TemporaryDirectory.run { folder in
+            let file = try all.authority.write(into: folder, as: "authority").chain
+            try await ScriptedServer.run(tls: ScriptedTLS(all.good), Self.script) { proxy in
+                let proxies = ProxySettings(http: "https://127.0.0.1:\(proxy.port)")
+                let request = try Lab.request(1, "/through", host: "lab.example")
+                for authorities in [TrustDomain.Authorities.file(file), .systemAnd(file: file)] {
+                    var configuration = HTTPClient.Configuration()
+                    configuration.trust = TrustDomain(authorities: authorities)
+                    configuration.proxies = proxies
+                    let answer = try await Lab.client(configuration) { try await $0.send(request) }
+                    #expect(answer.text == "there")
+                }
+                let answer = try await send(request, through: proxies)
+                #expect(answer.text == "there")
+                #expect(proxy.record.requests.first?.target == "http://lab.example:1/through")
+                let error = await Lab.failure { _ = try await send(request, through: proxies, trusting: false) }
+                #expect(error?.kind == .proxy, "\(error?.message ?? "")")
+            }
+        }
+    }
 }

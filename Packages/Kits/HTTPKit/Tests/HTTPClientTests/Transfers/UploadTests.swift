@@ -240,4 +240,35 @@ struct UploadTests {
         #expect(count == bytes.count)
         close(descriptor)
     }
+
+    @Test("a body is compressed where that was asked for and gains anything", .timeLimit(.minutes(5)))
+    func compressed() async throws {
+        try await ScriptedServer.run { connection in
+            while true {
+                let request = try connection.receiveRequest()
+                let encoding = request.headers["Content-Encoding"] ?? "none"
+                try connection.answer(200, ["X-Encoding": encoding], "\(request.body.count)")
+            }
+        } during: { server in
+            try await Lab.client { client in
+                let text = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20)
+                var request = try Lab.request(server.port, method: .post, body: .bytes(text))
+                request.compressesBody = true
+                let answer = try await client.send(request)
+                let sent = try #require(server.record.requests.last?.body)
+                #expect(answer.headers["X-Encoding"] == "gzip" && sent.count < 10_000)
+                let plain = try await PythonPeer.output(
+                    source: "import gzip, sys; print(gzip.decompress(sys.stdin.buffer.read()).count(b'a'))", input: sent
+                )
+                #expect(plain == "1048576\n")
+                request.body = .text("short")
+                let short = try await client.send(request)
+                #expect(short.headers["X-Encoding"] == "none" && short.text == "5")
+                request.compressesBody = false
+                request.body = .bytes(text)
+                let unasked = try await client.send(request)
+                #expect(unasked.headers["X-Encoding"] == "none" && unasked.text == "1048576")
+            }
+        }
+    }
 }

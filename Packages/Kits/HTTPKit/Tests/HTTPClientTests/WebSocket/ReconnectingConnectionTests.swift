@@ -39,6 +39,21 @@ struct ReconnectingConnectionTests {
         #expect(first.isClosed && second.isClosed)
     }
 
+    @Test("what no further attempt could mend ends it at once, with the reason")
+    func refused() async throws {
+        let certificate = HTTPError(.certificate, "not trusted", mayHaveBeenSent: false)
+        for error in [certificate, HTTPError(.status, "no", status: .unauthorized), HTTPError(.invalidURL, "none")] {
+            let maker = FakeMaker()
+            maker.fail(with: error)
+            let connection = ReconnectingConnection(clock: clock) { try await maker.make() }
+            try await connection.run { (_: String) in }
+            #expect(maker.attempts == 1 && connection.state == .disconnected)
+            #expect((connection.lastError as? HTTPError)?.kind == error.kind)
+        }
+        #expect(!isFinalForConnections(HTTPError(.status, "soon", status: .serviceUnavailable)))
+        #expect(!isFinalForConnections(HTTPError(.reset, "gone")) && !isFinalForConnections(Lost()))
+    }
+
     @Test("ten failures end it, after the waits of the row")  // row D-02
     func givesUp() async throws {
         let maker = FakeMaker()

@@ -77,6 +77,19 @@ struct NewProject: InputValue, Hashable {
         }
     }
 
+    @Test("a body that is wrong in a million places is refused in a few words")
+    func manyProblems() async throws {
+        try await withServer(Self.routes) { server in
+            let items = Array(repeating: "1", count: 1_000_000).joined(separator: ",")
+            let answer = try await post(server, "/v1/projects", "{\"name\":\"a\",\"tags\":[\(items)]}")
+            #expect(answer.status == 422)
+            #expect(answer.answerBody.utf8.count < 1 << 14)
+            let error = try #require(try JSON(parsing: answer.answerBody)["error"])
+            #expect(error["inputs"]?.array?.count == 21)
+            #expect(error["message"]?.string?.hasSuffix("the body has more problems than these 20") == true)
+        }
+    }
+
     private func post(_ server: TestServer, _ path: String, _ body: String, type: String? = "application/json")
         async throws
         -> String

@@ -36,6 +36,8 @@ import Testing
             ("/v1/sessions/%C0%AF", "refused"), ("/v1/sessions/%00", "refused"), ("/v1/sessions/..", "refused"),
             ("/v1/sessions/%2e%2E", "refused"), ("/v1/sessions/.", "refused"), ("/v1/x/../sessions", "refused"),
             ("/v1/sessions/7/files/../../secret", "refused"), ("/v1/sessions/7/files/a%2f..%2fb", "refused"),
+            ("/v1/sessions/..%2F..%2Fx", "refused"), ("/v1/sessions/%2Fetc", "refused"),
+            ("/v1/sessions/a%2F%2E%2Fb", "refused"), ("/v1/..%2Fx/special/deep", "refused"),
             ("/v1/sessions/7/files/a%2Fb", "refused"), ("/v1/sessions/7/files/%5c..%5cb", "files 7 \\..\\b"),
         ])
     func matches(_ path: String, _ expected: String) throws {

@@ -156,4 +156,57 @@ import Testing
             #expect(split.status == 500 && !split.contains("Set-Cookie"))
         }
     }
+
+    @Test("who is not recognised is not told which routes there are")
+    func hiddenRoutes() async throws {
+        try await withServer(
+            Self.routes,
+            { $0.authenticate = { $0.headers["Authorization"] == "Bearer k" ? Principal("me") : nil } }
+        ) { server in
+            for (path, status) in [("/nothing", 404), ("/hello", 405)] {
+                let request = "DELETE \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                let stranger = try await server.exchange(request + "\r\n")
+                #expect(stranger.status == 401 && !stranger.contains("Allow:"), "\(path)")
+                #expect(try await server.exchange(request + "Authorization: Bearer k\r\n\r\n").status == status)
+            }
+            let options = "OPTIONS /hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            #expect(try await server.exchange(options + "\r\n").status == 401)
+            #expect(try await server.exchange(options + "Authorization: Bearer k\r\n\r\n").contains("Allow: GET"))
+            #expect(try await server.get("/health").status == 200)
+        }
+    }
+
+    @Test("without an authenticator, pages of other sites reach open routes only")
+    func sites() async throws {
+        try await withServer(Self.routes) { server in
+            for (site, status) in [("same-origin", 200), ("none", 200), ("same-site", 403), ("cross-site", 403)] {
+                let answer = try await server.get("/hello", "Sec-Fetch-Site: \(site)")
+                #expect(answer.status == status, "\(site)")
+                let open = try await server.get("/health", "Sec-Fetch-Site: \(site)")
+                #expect(open.status == 200, "\(site)")
+            }
+        }
+        let origin = "https://app.example"
+        try await withServer(Self.routes, { $0.crossOrigin = CrossOriginRules(origins: [origin]) }) { server in
+            let answer = try await server.get("/hello", "Sec-Fetch-Site: cross-site", "Origin: \(origin)")
+            #expect(answer.status == 200)
+        }
+    }
+
+    @Test("a handler cannot say a second time how its answer is framed")
+    func framing() async throws {
+        let routes = ["Content-Length: 1", "transfer-encoding: chunked", "CONNECTION: close"].map { line in
+            let name = String(line.prefix { $0 != ":" })
+            return Route(.get, "/\(name.lowercased())", name.lowercased(), "Passes an answer on") { _ in
+                HTTPAnswer.text("passed on").header(name, String(line.dropFirst(name.count + 2)))
+            }
+        }
+        try await withServer(routes) { server in
+            for route in routes {
+                let answer = try await server.get(route.template)
+                #expect(answer.status == 500 && !answer.contains("passed on"), "\(route.template)")
+                #expect(answer.lowercased().occurrences(of: "content-length:") == 1)
+            }
+        }
+    }
 }

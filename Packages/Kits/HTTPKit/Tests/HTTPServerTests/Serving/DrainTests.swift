@@ -79,4 +79,30 @@ import Testing
         #expect(try await busy.receive() == nil)
         running.server.loop.stop()
     }
+
+    @Test("an endless stream ends in good order as soon as the server does")
+    func endless() async throws {
+        let signals = Signals()
+        let running = try await start(
+            [
+                Route(.get, "/news", "news", "Streams") { request in
+                    HTTPAnswer.events(isEndless: true) { events in
+                        try await events.send(data: "\(request.isServerEnding)")
+                        do { try await Task.sleep(for: .seconds(3600)) } catch {
+                            signals.send("told \(request.isServerEnding)")
+                            throw error
+                        }
+                    }
+                }
+            ], drain: .seconds(3600))
+        let stream = try running.server.client()
+        try await stream.send("GET /news HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        _ = try await stream.receive(until: "false")
+        running.task.cancel()
+        await signals.wait(for: "told true")
+        // The end of the chunks, and not a cut.
+        #expect(try await stream.receiveAll().hasSuffix("0\r\n\r\n"))
+        try await running.task.value
+        running.server.loop.stop()
+    }
 }

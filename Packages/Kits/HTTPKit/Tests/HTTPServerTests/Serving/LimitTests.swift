@@ -101,4 +101,61 @@ import Testing
             waiting.close()
         }
     }
+
+    @Test("streams and event streams count as handlers until they end")
+    func streams() async throws {
+        let signals = Signals()
+        let release = Signals()
+        let routes =
+            Self.routes + [
+                Route(.get, "/stream", "stream", "Waits") { _ in
+                    HTTPAnswer.stream("text/plain") { body in
+                        try await body.write("begun")
+                        signals.send("begun")
+                        await release.wait(for: "go")
+                    }
+                },
+                Route(.get, "/events", "events", "Waits") { _ in
+                    HTTPAnswer.events { events in
+                        try await events.send(data: "begun")
+                        signals.send("begun")
+                        await release.wait(for: "go")
+                    }
+                },
+                Route(.get, "/fails", "fails", "Fails") { _ in
+                    HTTPAnswer.text("no").header("Connection", "close")
+                },
+            ]
+        try await withServer(routes, { $0.limits.handlers = 1 }) { server in
+            for path in ["/stream", "/events"] {
+                let waiting = try server.client()
+                try await waiting.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                await signals.wait(for: "begun")
+                #expect(try await server.get("/hello").status == 503, "\(path)")
+                release.send("go")
+                #expect(try await waiting.receiveAll().contains("begun"))
+                #expect(try await server.get("/hello").status == 200, "\(path)")
+            }
+            // What fails leaves no place taken.
+            for _ in 0..<3 { #expect(try await server.get("/fails").status == 500) }
+            #expect(try await server.get("/hello").status == 200)
+        }
+    }
+
+    @Test("a body that comes byte by byte is refused when it takes too long in all")
+    func drippedBody() async throws {
+        try await withServer(Self.routes, { $0.limits.stall = .milliseconds(400) }) { server in
+            let client = try server.client()
+            try await client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n")
+            async let answer = client.receiveAll()
+            let start = ContinuousClock.now
+            // One byte now and then is what is being tested, so that time has to pass here.
+            while ContinuousClock.now - start < .seconds(60) {
+                do { try await client.send("x") } catch { break }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            #expect(try await answer.status == 408)
+            #expect(ContinuousClock.now - start < .seconds(50))
+        }
+    }
 }

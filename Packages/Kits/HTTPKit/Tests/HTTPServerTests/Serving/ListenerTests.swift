@@ -2,9 +2,10 @@ import Cryptography
 import FileKit
 import Glibc
 import HTTPCore
-import HTTPServer
 import HTTPTesting
 import Testing
+
+@testable import HTTPServer
 
 @Suite(.timeLimit(.minutes(5))) struct ListenerTests {
     static let routes = [
@@ -106,6 +107,63 @@ import Testing
             try Files.writeAtomically(Array("precious".utf8), to: path)
             await #expect(throws: ServerError.self) { try await withServer(Self.routes, address) { _ in } }
             #expect(try Files.read(path, limit: 100) == Array("precious".utf8))
+        }
+    }
+
+    @Test("a socket is its owner's alone, and the mask of the process stays as it is meanwhile")
+    func mask() async throws {
+        func mask() throws -> String? {
+            let status = String(decoding: try Files.read("/proc/self/status", limit: 1 << 16), as: UTF8.self)
+            return status.split(separator: "\n").first { $0.hasPrefix("Umask:") }.map(String.init)
+        }
+        let before = try #require(try mask())
+        try await TemporaryDirectory.run { folder in
+            let address = try #require(SocketAddress(path: "\(folder)/socket"))
+            var during: String?
+            let (made, file) = try SocketFile.make("\(folder)/socket") { () throws(ServerError) in
+                do { during = try mask() } catch { Issue.record(error) }
+                return try Listener.listen(address, "the socket")
+            }
+            defer { close(made) }
+            var info = stat()
+            #expect(unsafe stat(file.path, &info) == 0 && info.st_mode & 0o777 == 0o600)
+            #expect(during == before)
+        }
+    }
+
+    @Test("of servers that start at once at one path, exactly one gets it")
+    func race() async throws {
+        try await TemporaryDirectory.run { folder in
+            let path = "\(folder)/socket"
+            for _ in 0..<20 {
+                // What a dead server left, so that each of them wants to remove it.
+                let left = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+                let address = try #require(SocketAddress(path: path))
+                #expect(unsafe address.withPointer { unsafe bind(left, $0, $1) } == 0)
+                close(left)
+                let made = await withTaskGroup(of: (Int32, SocketFile)?.self) { group in
+                    for _ in 0..<4 {
+                        group.addTask {
+                            do {
+                                return try SocketFile.make(path) { () throws(ServerError) in
+                                    try Listener.listen(address, path)
+                                }
+                            } catch {
+                                return nil
+                            }
+                        }
+                    }
+                    return await group.reduce(into: [(Int32, SocketFile)]()) { all, one in
+                        if let one { all.append(one) }
+                    }
+                }
+                #expect(made.count == 1)
+                for (socket, file) in made {
+                    file.remove()
+                    close(socket)
+                }
+                #expect(!Files.exists(path))
+            }
         }
     }
 

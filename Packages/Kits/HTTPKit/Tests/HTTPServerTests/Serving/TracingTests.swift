@@ -90,6 +90,27 @@ import Testing
             #expect(recorder.count == paths.count)
         }
     }
+
+    @Test("a span carries no secret, whatever the error of a handler says")
+    func redacted() async throws {
+        struct Leak: Error { let key = "sesame-opens-the-door" }
+        let recorder = Recorder()
+        let routes = [Route(.get, "/leak", "leak", "Leaks") { _ -> HTTPAnswer in throw Leak() }]
+        let redactor = Redactor()
+        redactor.learn(Secret("sesame-opens-the-door"))
+        try await withServer(
+            routes,
+            { configuration in
+                configuration.spans = [recorder]
+                configuration.redactor = redactor
+            }
+        ) { server in
+            _ = try await server.get("/leak", "X-Request-ID: r1")
+            let span = try #require(await recorder.span(of: "r1"))
+            #expect(span.attributes["error"]?.string?.contains("Leak") == true)
+            #expect(span.attributes["error"]?.string?.contains("sesame") == false)
+        }
+    }
 }
 
 extension String {

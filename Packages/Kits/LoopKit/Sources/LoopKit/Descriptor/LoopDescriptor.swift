@@ -157,9 +157,13 @@ extension LoopDescriptor {
     }
 
     /// Waits for cleaning up, through cancellation.
+    ///
+    /// The deadline holds also where there is always something to try, so that nobody who finds nothing to do in it goes
+    /// round for ever.
     public nonisolated(nonsending) func readyThroughCancellation(
         _ direction: Readiness, until deadline: ContinuousClock.Instant? = nil
     ) async -> Wake {
+        if let deadline, deadline <= .now { return .timedOut }
         let token: UInt64
         switch registration.prepare(direction) {
         case .over(let wake): return wake == .ready ? .ready : .closed

@@ -41,6 +41,23 @@ public final class NetworkMonitor: Sendable {
 
     /// Learns how the network is now, so that only what changes from here on is told.
     public func learn() async throws {
+        try await ask()
+        state.withLock { $0.pending = [] }
+    }
+
+    /// Asks for all that is so. Nothing is told of it, nor of what changes meanwhile.
+    private func ask() async throws {
+        state.withLock { $0.known.begin() }
+        do {
+            try await askForLists()
+        } catch {
+            state.withLock { $0.known.doubt() }
+            throw error
+        }
+        state.withLock { $0.known.isAsked = false }
+    }
+
+    private func askForLists() async throws {
         for kind in [LOOPKIT_LINK, LOOPKIT_ADDRESS, LOOPKIT_ROUTE] {
             let result = socket.withDescriptor { descriptor, _ in loopkit_network_request(descriptor, Int32(kind)) }
             guard result == 0 else { throw LoopError.system("ask for the network", errno: -(result ?? -EBADF)) }
@@ -48,7 +65,6 @@ public final class NetworkMonitor: Sendable {
                 guard try await socket.readable() == .ready else { return }
             }
         }
-        state.withLock { $0.pending = [] }
     }
 
     /// The next change; nil when the loop was stopped.
@@ -57,6 +73,11 @@ public final class NetworkMonitor: Sendable {
             _ = try receive()
             receiveJump()
             if let change = state.withLock({ $0.pending.isEmpty ? nil : $0.pending.removeFirst() }) { return change }
+            if state.withLock({ $0.known.isDoubtful }) {
+                // What is known is learnt anew before anybody is told, so that this stands for all that came until then.
+                try await ask()
+                return .many
+            }
             guard try await wait() else { return nil }
         }
     }
@@ -87,12 +108,19 @@ public final class NetworkMonitor: Sendable {
             case .wouldBlock, .closed: return isComplete
             // The kernel had more to tell than fits its buffer.
             case .failed(ENOBUFS):
-                state.withLock { state in
-                    state.pending.append(.many)
-                    state.known.doubt()
-                }
+                state.withLock { $0.known.doubt() }
             case .failed(let number): throw .system("listen for changes of the network", errno: number)
             }
+        }
+    }
+
+    /// Whether a change can touch connections to elsewhere: one of an interface that no way out goes through, such as
+    /// that of a container, does not.
+    public func concernsWayOut(_ change: NetworkChange) -> Bool {
+        switch change {
+        case .link(let interface, _), .address(let interface, _):
+            state.withLock { $0.known.leadsOut(interface) }
+        case .route, .resumed, .many: true
         }
     }
 
@@ -148,19 +176,32 @@ private struct KnownFacts {
     }
 
     private var facts: Set<Fact> = []
-    private var isDoubtful = false
+    /// Whether something was lost, so that the lists have to be asked for again.
+    private(set) var isDoubtful = false
+    /// Whether the lists are on their way.
+    var isAsked = false
 
-    /// Something was lost, so that what is told from now on is news whatever is known.
     mutating func doubt() {
-        facts = []
         isDoubtful = true
+    }
+
+    /// Begins anew with nothing.
+    mutating func begin() {
+        facts = []
+        isDoubtful = false
+        isAsked = true
+    }
+
+    /// Whether a way to everywhere else goes through an interface.
+    func leadsOut(_ interface: Int) -> Bool {
+        facts.contains { Int($0.kind) == LOOPKIT_ROUTE && Int($0.interface) == interface }
     }
 
     mutating func note(_ told: loopkit_fact) -> NetworkChange? {
         let address = unsafe withUnsafeBytes(of: told.address) { unsafe $0.loadUnaligned(as: SIMD16<UInt8>.self) }
         let fact = Fact(kind: told.kind, interface: told.interface, family: told.family, address: address)
         let isNew = told.holds != 0 ? facts.insert(fact).inserted : facts.remove(fact) != nil
-        guard isNew || isDoubtful else { return nil }
+        guard isNew, !isDoubtful, !isAsked else { return nil }
         let (interface, holds) = (Int(told.interface), told.holds != 0)
         switch Int(told.kind) {
         case LOOPKIT_LINK: return .link(interface: interface, isUp: holds)

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Runs the jobs of tasks that prefer it on one thread of its own, where they may block.
 ///
-/// The thread stays until `end`. Jobs that come after it run on the thread that brings them: late and slow is better than
-/// never.
+/// The thread stays until `end`. Jobs that come after it run on the threads that all tasks share: there they must not
+/// block, but that is better than never.
 public final class OwnThreadExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -28,7 +28,7 @@ public final class OwnThreadExecutor: TaskExecutor {
             state.jobs.append(job)
             return true
         }
-        if isTaken { bell.ring() } else { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+        if isTaken { bell.ring() } else { globalConcurrentExecutor.enqueue(job) }
     }
 
     /// Ends the thread when the jobs that are there are done.

@@ -18,6 +18,7 @@ struct processkit_spawn {
 };
 
 // All of these return 0 or a descriptor or a count, and a negative errno when they fail.
+// Where the program was started and could not be watched, so that it was ended again, `process` is its number, else -1.
 int processkit_spawn(const struct processkit_spawn *_Nonnull request, int *_Nonnull process, int *_Nonnull pidfd);
 int processkit_pipe(int *_Nonnull read_end, int *_Nonnull write_end);
 
@@ -31,9 +32,12 @@ int processkit_wait(int pidfd, int flags, struct processkit_state *_Nonnull stat
 int processkit_pidfd_open(int process);
 int processkit_pidfd_signal(int pidfd, int number);
 
+// Lets the signal end the process with an exit code, until it is caught.
+void processkit_signals_end(int number);
 int processkit_signals_open(void);
 int processkit_signals_catch(int number);
 void processkit_signals_close(void);
 void processkit_signals_acknowledge(void);
 void processkit_signals_set_restore(void (*_Nullable restore)(void));
-void processkit_ignore_write_signals(void);
+// Ignores SIGPIPE and SIGXFSZ, and does not ignore SIGCHLD.
+void processkit_settle_signals(void);

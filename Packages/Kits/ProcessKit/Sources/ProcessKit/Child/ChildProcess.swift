@@ -56,11 +56,22 @@ public final class ChildProcess: Sendable {
     public var errorTail: [UInt8] { tailPipe?.bytes() ?? [] }
 
     /// Waits for the child itself to end; those it started may go on until the closure ends.
-    public nonisolated(nonsending) func exitStatus() async throws -> ChildStatus {
+    ///
+    /// Throws `.timedOut` when it still runs at the deadline, and leaves it running.
+    public nonisolated(nonsending) func exitStatus(
+        until deadline: ContinuousClock.Instant? = nil
+    ) async throws -> ChildStatus {
         while true {
-            if let status = currentStatus() { return status }
-            guard try await pidfd.readable() == .ready else {
+            switch life {
+            case .ended(let status): return status
+            case .lost(let number): throw ProcessError.system("tell how process \(processID) ended", errno: number)
+            case .running: break
+            }
+            switch try await pidfd.readable(until: deadline) {
+            case .ready: continue
+            case .closed:
                 throw ProcessError(.notConnected, "process \(processID) is no longer watched: its scope has ended")
+            case .timedOut: throw ProcessError(.timedOut, "process \(processID) did not end in time")
             }
         }
     }
@@ -74,9 +85,14 @@ public final class ChildProcess: Sendable {
 
     /// Ends the group: closes the input, asks it to terminate, and kills what is left when the child has ended or the
     /// grace is over. Returns when the child is gone, also in a cancelled task.
-    public nonisolated(nonsending) func terminate(grace: Duration = .seconds(2)) async {
+    ///
+    /// - Parameter patience: How long the child may take to end by itself once its input has ended, before it is asked.
+    public nonisolated(nonsending) func terminate(
+        patience: Duration = .zero, grace: Duration = .seconds(2)
+    ) async {
         inputPipe?.close()
-        if currentStatus() == nil {
+        if patience > .zero { await waitForEnd(atMost: patience) }
+        if case .running = life {
             send(.terminate)
             await waitForEnd(atMost: grace)
         }
@@ -119,26 +135,34 @@ extension ChildProcess {
 
     private func waitForEnd(atMost limit: Duration) async {
         let deadline = ContinuousClock.now + limit
-        while currentStatus() == nil, await pidfd.readyThroughCancellation(.readable, until: deadline) == .ready {}
+        while case .running = life, await pidfd.readyThroughCancellation(.readable, until: deadline) == .ready {}
     }
 
-    private func currentStatus() -> ChildStatus? {
-        guard let state = state(WEXITED | WNOHANG | WNOWAIT) else { return nil }
+    private enum Life {
+        case running
+        case ended(ChildStatus)
+        /// Gone without a word: somebody else waited for it, or had the system do so. The system's error number.
+        case lost(Int32)
+    }
+
+    private var life: Life {
+        guard let (result, state) = state(WEXITED | WNOHANG | WNOWAIT) else { return .running }
+        if result != 0 { return .lost(-result) }
         switch Int(state.code) {
-        case CLD_EXITED: return .exited(state.status)
-        case CLD_KILLED, CLD_DUMPED: return .signalled(state.status)
-        default: return nil
+        case CLD_EXITED: return .ended(.exited(state.status))
+        case CLD_KILLED, CLD_DUMPED: return .ended(.signalled(state.status))
+        default: return .running
         }
     }
 
-    private func state(_ flags: Int32) -> processkit_state? {
+    /// What the system says of the child; nil where it is no longer watched.
+    private func state(_ flags: Int32) -> (result: Int32, state: processkit_state)? {
         var state = processkit_state()
-        let result = pidfd.withDescriptor { (pidfd, ready) in
+        return pidfd.withDescriptor { (pidfd, ready) in
             let result = unsafe processkit_wait(pidfd, flags, &state)
             // Still running: there is something to wait for.
             if result == 0, state.code == 0 { ready.remove(.readable) }
-            return result
+            return (result, state)
         }
-        return result == 0 ? state : nil
     }
 }

@@ -29,7 +29,11 @@ struct Spawn {
                 return unsafe processkit_spawn(&request, &process, &pidfd)
             }
         }
-        guard result == 0 else { throw command.refusal(of: path, errno: -result) }
+        guard result == 0 else {
+            // The refusal to watch a child says nothing about the program.
+            throw process > 0
+                ? .system("watch \(command.executable)", errno: -result) : command.refusal(of: path, errno: -result)
+        }
         self.process = process
         self.pidfd = pidfd
         ends = pipes.takeOurs()
@@ -40,9 +44,12 @@ extension Spawn {
     /// Has the loop watch the child and this side's ends; where it cannot, the child is killed and nothing stays.
     func watch(loop: EventLoop) throws(ProcessError) -> (pidfd: LoopDescriptor, ends: [LoopDescriptor?]) {
         var watched: [LoopDescriptor?] = []
+        // How many of the ends the loop was asked to take over, which also closes the one that it refuses.
+        var taken = 0
         do throws(LoopError) {
             let pidfd = try LoopDescriptor(owning: pidfd, loop: loop)
             for end in ends {
+                taken += 1
                 guard let end else {
                     watched.append(nil)
                     continue
@@ -51,8 +58,7 @@ extension Spawn {
             }
             return (pidfd, watched)
         } catch {
-            // The one that failed is closed already.
-            for end in ends.dropFirst(watched.count + 1) { _ = end.map { close($0) } }
+            for end in ends.dropFirst(taken) { _ = end.map { close($0) } }
             kill(-process, SIGKILL)
             waitpid(process, nil, 0)
             throw .watching(error)

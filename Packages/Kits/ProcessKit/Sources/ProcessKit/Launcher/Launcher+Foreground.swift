@@ -14,6 +14,7 @@ extension Launcher {
         // It ends with its terminal.
         command.endsWithParent = false
         try Task.checkCancellation()
+        processkit_settle_signals()
         let terminal = Terminal()
         let spawn: Spawn
         do throws(ProcessError) {

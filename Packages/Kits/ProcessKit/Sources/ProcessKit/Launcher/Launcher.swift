@@ -28,8 +28,9 @@ public final class Launcher: Sendable {
         try Task.checkCancellation()
         // Before there is a child, so that a thread that cannot be had costs nothing.
         do throws(LoopError) { try loop.start() } catch { throw ProcessError.watching(error) }
-        // A child that stops reading must be an error of the write, not the end of this process.
-        processkit_ignore_write_signals()
+        // A child that stops reading must be an error of the write, not the end of this process, and one that ends must
+        // be there to be asked how.
+        processkit_settle_signals()
         let child = try ChildProcess(try Spawn(command), command, loop: loop)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             if case .bytes(let bytes) = command.input { group.addTask { await child.feed(bytes) } }

@@ -47,6 +47,14 @@ struct LineBuffer {
         return Array(bytes[start..<newline])
     }
 
+    /// Throws away what is there of a line; whether that was all of it.
+    mutating func skipLine() -> Bool {
+        let newline = bytes[max(start, searched)...].firstIndex(of: 0x0A)
+        start = newline.map { $0 + 1 } ?? bytes.count
+        searched = start
+        return newline != nil
+    }
+
     /// Everything that is there, or nil when there is nothing.
     mutating func takeAll() -> [UInt8]? {
         guard count > 0 else { return nil }

@@ -15,23 +15,38 @@ public final class OutputPipe: Sendable {
     }
 
     /// The next bytes, as many as are there (64 KiB at most at a time), or nil at the end.
-    public nonisolated(nonsending) func read() async throws -> [UInt8]? {
+    ///
+    /// Throws `.timedOut` when there are none by the deadline.
+    public nonisolated(nonsending) func read(until deadline: ContinuousClock.Instant? = nil) async throws -> [UInt8]? {
         while true {
             if let bytes = buffer.withLock({ $0.takeAll() }) { return bytes }
-            guard try await fill() else { return buffer.withLock { $0.takeAll() } }
+            guard try await fill(until: deadline) else { return buffer.withLock { $0.takeAll() } }
         }
     }
 
     /// The next line without its newline, or nil at the end; what follows the last newline is a line too.
     ///
-    /// Throws `.lineTooLong` past `limit` bytes, and `CancellationError`; neither loses what was read.
-    public nonisolated(nonsending) func nextLine(limit: Int = 1 << 20) async throws -> [UInt8]? {
+    /// Throws `.lineTooLong` past `limit` bytes, `.timedOut` when the line is not whole by the deadline, and
+    /// `CancellationError`; none loses what was read. `skipLine` gets past a line that is too long.
+    public nonisolated(nonsending) func nextLine(
+        limit: Int = 1 << 20, until deadline: ContinuousClock.Instant? = nil
+    ) async throws -> [UInt8]? {
         while true {
             if let line = try buffer.withLock({ (buffer) throws(ProcessError) in try buffer.takeLine(limit: limit) }) {
                 return line
             }
-            guard try await fill() else { return buffer.withLock { $0.takeAll() } }
+            guard try await fill(until: deadline) else { return buffer.withLock { $0.takeAll() } }
         }
+    }
+
+    /// Reads to the end of the line and keeps nothing of it, however long it is; false when the child's output ends
+    /// before that. Throws as `nextLine` does, and goes on at the next call.
+    @discardableResult
+    public nonisolated(nonsending) func skipLine(until deadline: ContinuousClock.Instant? = nil) async throws -> Bool {
+        while !buffer.withLock({ $0.skipLine() }) {
+            guard try await fill(until: deadline) else { return false }
+        }
+        return true
     }
 
     /// The lines to the end, each of `limit` bytes at most.
@@ -54,15 +69,26 @@ public final class OutputPipe: Sendable {
     }
 
     /// Reads once, waiting for something to read; false at the end.
-    private nonisolated(nonsending) func fill() async throws -> Bool {
+    private nonisolated(nonsending) func fill(until deadline: ContinuousClock.Instant? = nil) async throws -> Bool {
         while true {
+            // Also where a child writes so fast that there is never a wait.
+            if let deadline, deadline <= .now { throw Self.late }
             switch readOnce() {
             case .moved(let count): return count > 0
-            case .wouldBlock: guard try await descriptor.readable() == .ready else { return false }
+            case .wouldBlock:
+                switch try await descriptor.readable(until: deadline) {
+                case .ready: continue
+                case .closed: return false
+                case .timedOut: throw Self.late
+                }
             case .failed(let number): throw ProcessError.system("read from a child process", errno: number)
             case .closed: return false
             }
         }
+    }
+
+    private static var late: ProcessError {
+        ProcessError(.timedOut, "a child process did not write in time what was waited for")
     }
 
     private func readOnce() -> LoopDescriptor.Attempt {

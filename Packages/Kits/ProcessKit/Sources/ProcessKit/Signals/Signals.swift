@@ -26,12 +26,18 @@ public final class Signals: Sendable {
             throw .system("catch signals", errno: -descriptor)
         }
         let installed = Signals(descriptor)
-        processkit_ignore_write_signals()
+        processkit_settle_signals()
         for signal in signals {
             let result = processkit_signals_catch(signal.rawValue)
             guard result == 0 else { throw .system("catch signal \(signal.rawValue)", errno: -result) }
         }
         return installed
+    }
+
+    /// Ends the process with 130 for an interrupt and 143 for the others that ask it to end, until `install` is called:
+    /// what has begun nothing has nothing to clean up, and its exit code still says why it ended.
+    public static func endProcessUntilInstalled() {
+        for signal in [Signal.interrupt, .terminate, .hangUp] { processkit_signals_end(signal.rawValue) }
     }
 
     private init(_ fileDescriptor: Int32) {

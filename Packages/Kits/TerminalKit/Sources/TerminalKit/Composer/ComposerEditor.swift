@@ -4,6 +4,8 @@ struct ComposerEditor: Sendable {
         case unfinished
         /// The screen is to be drawn anew.
         case cleared
+        /// The job is to be stopped.
+        case suspended
         case submitted
         case ended
         case interrupted
@@ -46,6 +48,7 @@ struct ComposerEditor: Sendable {
         let isSecond = wasInterrupted
         wasInterrupted = false
         if key == .clearScreen { return .cleared }
+        if key == .suspend { return .suspended }
         if search != nil, let step = receiveWhileSearching(key) { return step }
         switch key {
         case .submit: return submit()
@@ -57,7 +60,7 @@ struct ComposerEditor: Sendable {
         case .down: if !edited.moveLine(up: false) { recall(history.newer(than: edited.text)) }
         case .search: search = HistorySearch(before: edited)
         case .complete: complete()
-        case .escape, .abandon, .clearScreen: break
+        case .escape, .abandon, .clearScreen, .suspend: break
         default: edit(key)
         }
         return .unfinished
@@ -68,7 +71,10 @@ struct ComposerEditor: Sendable {
         let count = edited.characters.count
         switch key {
         case .text(let scalar): insert(String(Character(scalar)))
-        case .paste(let text): insert(text)
+        case .paste(let text): insert(text, folding: EditedText.longPaste)
+        case .cutPaste(let text):
+            hint = .message("the end of the paste did not come; this much did")
+            insert(text, folding: EditedText.longPaste)
         case .newLine: insert("\n")
         case .left: edited.move(to: cursor - 1)
         case .right: edited.move(to: cursor + 1)
@@ -88,17 +94,17 @@ struct ComposerEditor: Sendable {
         case .deleteToLineEnd:
             let end = edited.lineEnd(of: cursor)
             kill(cursor..<(end == cursor ? min(count, end + 1) : end))
-        case .yank: insert(killed)
+        case .yank: insert(killed, folding: EditedText.longPaste)
         default: break
         }
     }
 
-    mutating func insert(_ text: String) {
+    mutating func insert(_ text: String, folding limit: Int = .max) {
         guard edited.byteCount + text.utf8.count <= Composer.limit else {
             hint = .message("at most \(Composer.limit / 1024) KB fit; give more by a file")
             return
         }
-        edited.insert(text)
+        edited.insert(text, folding: limit)
     }
 
     private mutating func delete(_ range: Range<Int>) { edited.remove(range) }
@@ -109,7 +115,7 @@ struct ComposerEditor: Sendable {
     }
 
     private mutating func recall(_ text: String?) {
-        if let text { edited = EditedText(text) }
+        if let text { edited = EditedText(text, folding: EditedText.longRecall) }
     }
 
     /// A backslash at the end of the line asks for one more; two of them are one that was meant.

@@ -21,7 +21,7 @@ struct ComposerFrame: Equatable, Sendable {
         cursor.row -= top
         for number in top..<min(ranges.count, top + room) {
             let edge = number == 0 ? label : StyledText(String(repeating: " ", count: indent))
-            rows.append(edge + StyledText(Self.shown(text.characters[ranges[number]])))
+            rows.append(edge + Self.shown(ranges[number], of: text, room: usable - indent))
         }
         rows += hint
     }
@@ -32,8 +32,8 @@ struct ComposerFrame: Equatable, Sendable {
         var start = 0
         var used = first
         for (index, character) in text.characters.enumerated() {
-            let width = Self.width(character)
-            if character != "\n", used + width > usable, index > start {
+            let width = Self.width(character, of: text, room: usable - indent)
+            if character != "\n", used + width > usable, index > start || used > indent {
                 ranges.append(start..<index)
                 start = index
                 used = indent
@@ -50,20 +50,27 @@ struct ComposerFrame: Equatable, Sendable {
         return ranges + [start..<text.characters.count]
     }
 
-    private static func width(_ character: Character) -> Int {
-        character == "\t" ? tabWidth : character == "\n" ? 0 : TextWidth.of(character)
+    private static func width(_ character: Character, of text: EditedText, room: Int) -> Int {
+        if let label = text.label(of: character) { return min(TextWidth.of(label), room) }
+        return character == "\t" ? tabWidth : character == "\n" ? 0 : TextWidth.of(character)
     }
 
-    private static func shown(_ characters: ArraySlice<Character>) -> String {
-        var text = ""
-        for character in characters {
-            if character == "\t" {
-                text += String(repeating: " ", count: tabWidth)
+    private static func shown(_ range: Range<Int>, of text: EditedText, room: Int) -> StyledText {
+        var row = StyledText()
+        var plain = ""
+        for character in text.characters[range] {
+            if let label = text.label(of: character) {
+                row.append(plain)
+                plain = ""
+                row.append(StyledText(label, Style(.mutedForeground)).truncated(to: room))
+            } else if character == "\t" {
+                plain += String(repeating: " ", count: tabWidth)
             } else {
-                text.append(character)
+                plain.append(character)
             }
         }
-        return text
+        row.append(plain)
+        return row
     }
 
     private static func label(_ editor: ComposerEditor, _ prompt: StyledText) -> StyledText {

@@ -4,6 +4,8 @@ enum ComposerKey: Equatable, Sendable {
     case text(Unicode.Scalar)
     /// A text that was pasted, with line feeds between its lines and nothing that commands a terminal.
     case paste(String)
+    /// The same, whose end did not come.
+    case cutPaste(String)
     case submit, newLine
     case left, right, up, down
     case wordLeft, wordRight
@@ -13,5 +15,5 @@ enum ComposerKey: Equatable, Sendable {
     case deleteToLineStart, deleteToLineEnd
     case yank
     case complete, search, escape, abandon
-    case interrupt, end, clearScreen
+    case interrupt, end, clearScreen, suspend
 }

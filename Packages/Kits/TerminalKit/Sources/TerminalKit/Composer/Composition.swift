@@ -6,9 +6,6 @@ struct Composition: Sendable {
     let level: ColorLevel
     let theme: Theme
 
-    /// How long a lone Escape may wait for the rest of a key; slow links send the two apart.
-    private static let escapeLimit: Int32 = 500
-
     func ask(on device: borrowing TerminalDevice) throws(TerminalError) -> String? {
         var editor = ComposerEditor(history: history, completions: completions)
         var rows = LiveRows(level: level, theme: theme)
@@ -35,25 +32,33 @@ struct Composition: Sendable {
         try draw(on: device, editor, &rows)
         while true {
             var keys: [ComposerKey] = []
-            switch try device.read(limit: decoder.isWaiting ? Self.escapeLimit : -1) {
+            switch try device.read(limit: decoder.patience ?? -1) {
             case .byte(let byte):
                 keys = decoder.receive(ahead > 0 ? Self.key(typedAhead: byte) : byte)
                 ahead -= 1
             case .quiet: keys = decoder.stopWaiting()
             case .resized: break
+            // Others wrote since, so that nothing of what was drawn can be relied on.
+            case .continued: rows = LiveRows(level: level, theme: theme)
             case .end: return nil
             }
+            var isSuspended = false
             for key in keys {
                 switch editor.receive(key) {
                 case .unfinished: break
                 case .cleared: try device.write(rows.clearScreen())
+                case .suspended:
+                    try device.write(leaving(device.size, editor, &rows))
+                    device.suspend()
+                    isSuspended = true
                 case .submitted: return editor.text
                 case .ended: return nil
                 case .interrupted: throw TerminalError(.interrupted, "interrupted at the prompt")
                 }
             }
             // A pasted text is drawn once, not once for each of its characters.
-            if !device.hasInput { try draw(on: device, editor, &rows) }
+            // While it is stopped nothing is drawn; that it goes on is told.
+            if !device.hasInput, !isSuspended { try draw(on: device, editor, &rows) }
         }
     }
 

@@ -1,24 +1,57 @@
 /// A text with a cursor between two of its characters; nothing in it commands a terminal.
+///
+/// A long text that comes at once, such as a paste, is folded into one character, which is shown as a few words.
 struct EditedText: Equatable, Sendable {
+    /// Pastes of more lines are folded.
+    static let longPaste = 20
+    /// Texts of the history of more lines are; shorter ones a person may have written and want to change.
+    static let longRecall = 200
+    /// So much on one line is as long as many.
+    private static let longLine = 200
+
     private(set) var characters: [Character] = []
     private(set) var cursor = 0
     private(set) var byteCount = 0
+    /// What the characters stand for that are none themselves.
+    private var folded: [Character: String] = [:]
 
-    /// A text with the cursor behind it.
-    init(_ text: String = "") {
-        insert(text)
+    /// A text with the cursor behind it; folded, if it has more lines than `limit`.
+    init(_ text: String = "", folding limit: Int = .max) {
+        insert(text, folding: limit)
     }
 
-    var text: String { String(characters) }
+    var text: String { expanded(characters[...]) }
     var isEmpty: Bool { characters.isEmpty }
 
+    /// What is shown of a character that stands for a text.
+    func label(of character: Character) -> String? {
+        guard !folded.isEmpty, let text = folded[character] else { return nil }
+        let lines = Self.lineCount(text)
+        let count = lines > 1 ? "\(Self.grouped(lines)) lines" : "\(Self.grouped(text.utf8.count)) bytes"
+        return "[Pasted text, \(count)]"
+    }
+
     /// Puts `text` before the cursor; it may become one character with what stands beside it.
-    mutating func insert(_ text: String) {
-        let text = Sanitizer.sanitize(text)
+    ///
+    /// With more lines than `limit` it is folded.
+    mutating func insert(_ text: String, folding limit: Int = .max) {
+        var text = Sanitizer.sanitize(text)
         guard !text.isEmpty else { return }
+        // Only what is folded begins with it.
+        if text.unicodeScalars.contains(Self.foldMark) {
+            text = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == Self.foldMark ? "\u{FFFD}" : $0 }))
+        }
         byteCount += text.utf8.count
-        let start = max(0, cursor - 1)
-        let end = min(characters.count, cursor + 1)
+        if limit < .max, Self.lineCount(text) > limit || text.utf8.count > limit * Self.longLine {
+            let character = Self.fold(folded.count)
+            folded[character] = text
+            characters.insert(character, at: cursor)
+            cursor += 1
+            return
+        }
+        // A folded text joins nothing.
+        let start = cursor > 0 && folded[characters[cursor - 1]] == nil ? cursor - 1 : cursor
+        let end = cursor < characters.count && folded[characters[cursor]] == nil ? cursor + 1 : cursor
         let after = characters[cursor..<end]
         let before = Array(String(characters[start..<cursor]) + text)
         let joined = after.isEmpty ? before : Array(String(before) + String(after))
@@ -30,7 +63,7 @@ struct EditedText: Equatable, Sendable {
     @discardableResult
     mutating func remove(_ range: Range<Int>) -> String {
         guard !range.isEmpty else { return "" }
-        let removed = String(characters[range])
+        let removed = expanded(characters[range])
         characters.removeSubrange(range)
         byteCount -= removed.utf8.count
         cursor = range.lowerBound
@@ -41,6 +74,45 @@ struct EditedText: Equatable, Sendable {
 
     /// Whether the cursor is behind the last character.
     var isAtEnd: Bool { cursor == characters.count }
+}
+
+// MARK: Folded texts
+
+extension EditedText {
+    private static let foldMark: Unicode.Scalar = "\u{FFFC}"
+
+    /// The character for the folded text of that number: a mark, and the number in variation selectors, which join it.
+    private static func fold(_ number: Int) -> Character {
+        var scalars = String.UnicodeScalarView([foldMark])
+        for digit in String(number, radix: 16) {
+            if let scalar = Unicode.Scalar(0xFE00 + UInt32(digit.hexDigitValue ?? 0)) { scalars.append(scalar) }
+        }
+        return Character(String(scalars))
+    }
+
+    private func expanded(_ part: ArraySlice<Character>) -> String {
+        guard !folded.isEmpty else { return String(part) }
+        var text = ""
+        for character in part {
+            if let whole = folded[character] { text += whole } else { text.append(character) }
+        }
+        return text
+    }
+
+    private static func lineCount(_ text: String) -> Int {
+        text.utf8.reduce(text.hasSuffix("\n") ? 0 : 1) { $1 == 0x0A ? $0 + 1 : $0 }
+    }
+
+    /// `2,000`.
+    private static func grouped(_ number: Int) -> String {
+        var digits = String(number)
+        var end = digits.endIndex
+        while digits.distance(from: digits.startIndex, to: end) > 3 {
+            end = digits.index(end, offsetBy: -3)
+            digits.insert(",", at: end)
+        }
+        return digits
+    }
 }
 
 // MARK: Lines

@@ -41,7 +41,7 @@ extension ComposerEditor {
         guard var current = search else { return nil }
         switch key {
         case .text(let scalar): current.append(String(Character(scalar)), in: history)
-        case .paste(let text): current.append(text.filter { !$0.isNewline }, in: history)
+        case .paste(let text), .cutPaste(let text): current.append(text.filter { !$0.isNewline }, in: history)
         case .deleteBackward: current.removeLast(in: history)
         case .search: current.findOlder(in: history)
         case .abandon, .interrupt:
@@ -53,7 +53,8 @@ extension ComposerEditor {
             return key == .escape ? .unfinished : nil
         }
         search = current
-        edited = current.place.map { EditedText(history.text(at: $0)) } ?? current.before
+        edited =
+            current.place.map { EditedText(history.text(at: $0), folding: EditedText.longRecall) } ?? current.before
         return .unfinished
     }
 }

@@ -21,17 +21,32 @@ struct KeyDecoder: Sendable {
     /// Longer ones are no keys; what follows is text again.
     private static let longestSequence = 32
 
-    /// Whether what arrived is a key of its own unless more comes soon.
-    var isWaiting: Bool { state == .escape || state == .string }
+    /// How many milliseconds of silence mean that what arrived is all that comes; nothing where it is whole.
+    ///
+    /// Slow links send Escape and the rest of a key apart, and a paste in pieces; a link that drops in the midst of one
+    /// must not take the keyboard with it.
+    var patience: Int32? {
+        switch state {
+        case .ground: nil
+        case .escape, .single, .sequence, .string: 500
+        case .paste: 2_000
+        }
+    }
 
     /// The keys that end with `byte`; more than one only where bytes are invalid.
     mutating func receive(_ byte: UInt8) -> [ComposerKey] {
         switch state {
         case .ground: return ground(byte)
         case .paste:
-            guard let text = pasted.receive(byte) else { return [] }
-            state = .ground
-            return [.paste(text)]
+            switch pasted.receive(byte) {
+            case .more: return []
+            case .end:
+                state = .ground
+                return [.paste(pasted.text)]
+            case .interrupted:
+                state = .ground
+                return [.cutPaste(pasted.text), .interrupt]
+            }
         case .escape: return escape(byte)
         case .single:
             state = .ground
@@ -43,10 +58,14 @@ struct KeyDecoder: Sendable {
         }
     }
 
-    /// Takes a lone Escape for the key, since nothing followed.
+    /// Takes what arrived for all there is, since nothing followed.
     mutating func stopWaiting() -> [ComposerKey] {
         defer { state = .ground }
-        return state == .escape ? [.escape] : []
+        switch state {
+        case .escape: return [.escape]
+        case .paste: return [.cutPaste(pasted.text)]
+        case .ground, .single, .sequence, .string: return []
+        }
     }
 
     private mutating func escape(_ byte: UInt8) -> [ComposerKey] {
@@ -113,6 +132,6 @@ struct KeyDecoder: Sendable {
         0x01: .lineStart, 0x02: .left, 0x03: .interrupt, 0x04: .end, 0x05: .lineEnd, 0x06: .right, 0x07: .abandon,
         0x08: .deleteBackward, 0x09: .complete, 0x0A: .newLine, 0x0B: .deleteToLineEnd, 0x0C: .clearScreen,
         0x0D: .submit, 0x0E: .down, 0x10: .up, 0x12: .search, 0x15: .deleteToLineStart, 0x17: .deleteSpacedWordBackward,
-        0x19: .yank, 0x7F: .deleteBackward,
+        0x19: .yank, 0x1A: .suspend, 0x7F: .deleteBackward,
     ]
 }

@@ -19,7 +19,7 @@ struct PlainComposition: Sendable {
                         .tooLong, "the text is longer than \(Composer.limit) bytes; give it by a file")
                 }
             case .end: return bytes.isEmpty ? nil : text(bytes)
-            case .resized, .quiet: break
+            case .resized, .continued, .quiet: break
             }
         }
     }

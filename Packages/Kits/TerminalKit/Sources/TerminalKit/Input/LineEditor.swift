@@ -3,7 +3,7 @@ import Glibc
 /// The line a person is typing, byte by byte; knows keys but no terminal.
 struct LineEditor: Sendable {
     enum Step: Equatable {
-        case unfinished, finished, end, interrupted, tooLong
+        case unfinished, finished, end, interrupted, suspended, tooLong
     }
 
     static let limit = 65_536
@@ -15,6 +15,8 @@ struct LineEditor: Sendable {
     /// Keys such as the arrows arrive as ESC and some more bytes, which are not text.
     private enum Escape {
         case none, started, sequence, oneMore
+        /// What a terminal reports, up to its end.
+        case report
     }
 
     init(isSecret: Bool) {
@@ -28,6 +30,7 @@ struct LineEditor: Sendable {
         switch byte {
         case 0x0A, 0x0D: return .finished
         case 0x03: return .interrupted
+        case 0x1A: return .suspended
         case 0x04: return bytes.isEmpty ? .end : .unfinished
         case 0x08, 0x7F: removeLast()
         case 0x15: wipe()
@@ -52,7 +55,14 @@ struct LineEditor: Sendable {
         case .none:
             guard byte == 0x1B else { return false }
             escape = .started
-        case .started: escape = byte == UInt8(ascii: "[") ? .sequence : byte == UInt8(ascii: "O") ? .oneMore : .none
+        case .started:
+            switch byte {
+            case UInt8(ascii: "["): escape = .sequence
+            case UInt8(ascii: "O"): escape = .oneMore
+            case UInt8(ascii: "]"): escape = .report
+            default: escape = .none
+            }
+        case .report: if byte == 0x07 || byte == 0x1B { escape = byte == 0x07 ? .none : .started }
         case .sequence: if (0x40...0x7E).contains(byte) { escape = .none }
         case .oneMore: escape = .none
         }

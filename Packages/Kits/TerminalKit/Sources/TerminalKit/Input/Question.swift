@@ -24,14 +24,22 @@ struct Question: Sendable {
     ) throws(TerminalError) -> Bool {
         try device.write(display(editor, columns: device.columns))
         while true {
-            guard case .byte(let byte) = try device.read() else { return false }
-            let step = editor.receive(byte)
+            let step: LineEditor.Step
+            var needsDrawing = false
+            switch try device.read() {
+            case .byte(let byte): step = editor.receive(byte)
+            case .continued: (step, needsDrawing) = (.unfinished, true)
+            case .end, .resized, .quiet: return false
+            }
             // A pasted text is drawn once, not once for each of its characters.
-            if !isSecret && (step != .unfinished || !device.hasInput) {
+            if needsDrawing || !isSecret && (step != .unfinished || !device.hasInput) {
                 try device.write(display(editor, columns: device.columns))
             }
             switch step {
             case .unfinished: break
+            case .suspended:
+                device.endLine()
+                device.suspend()
             case .finished: return true
             case .end: return false
             case .interrupted: throw TerminalError(.interrupted, "interrupted at the prompt")

@@ -1,5 +1,6 @@
 import CTerminalKit
 import Glibc
+import Synchronization
 
 /// A terminal opened for one question: without echo, and put back when this goes away.
 @safe struct TerminalDevice: ~Copyable {
@@ -11,7 +12,7 @@ import Glibc
         case secret
         /// Single keys: CR and LF differ, pastes are marked, and changes of the size are told.
         case keys
-        /// Nothing yet: lines as the terminal edits them, but not shown while they are typed.
+        /// Nothing yet: what is typed is not shown, and waits for who reads next.
         case silent
         /// Lines as the terminal itself edits them; nothing is changed about it.
         case untouched
@@ -24,9 +25,14 @@ import Glibc
         case end
         /// The window has another size now.
         case resized
+        /// The process was stopped and goes on; others may have written to the terminal meanwhile.
+        case continued
         /// Nothing was typed for as long as one wanted to wait.
         case quiet
     }
+
+    /// What was typed and read by who waited for something else; the process has one terminal that it may read from.
+    private static let kept = Mutex<[UInt8]>([])
 
     private let descriptor: Int32
     private let wake: WakePipe
@@ -59,7 +65,8 @@ import Glibc
         self.descriptor = descriptor
         self.wake = wake
         self.mode = mode
-        typedAhead = mode == .keys ? Int(martlet_terminal_pending(descriptor)) : 0
+        if mode == .secret { Self.kept.withLock { $0 = [] } }
+        typedAhead = mode == .keys ? Self.kept.withLock { $0.count } + Int(martlet_terminal_pending(descriptor)) : 0
     }
 
     deinit {
@@ -82,16 +89,24 @@ import Glibc
 
     /// Whether more was typed already.
     var hasInput: Bool {
+        if Self.kept.withLock({ !$0.isEmpty }) { return true }
         var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&ready, 1, 0) > 0
     }
 
     /// What comes next; after `limit` milliseconds without anything, that it is quiet.
     borrowing func read(limit: Int32 = -1) throws(TerminalError) -> Input {
+        if let byte = Self.kept.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return .byte(byte) }
+        return try readNew(limit: limit)
+    }
+
+    /// The same without what was kept.
+    borrowing func readNew(limit: Int32) throws(TerminalError) -> Input {
         while true {
             switch try wait(for: Int16(POLLIN), limit: limit) {
             case .ready: break
             case .resized: if mode == .keys { return .resized }
+            case .continued: return .continued
             case .late: return .quiet
             }
             var byte: UInt8 = 0
@@ -104,6 +119,12 @@ import Glibc
             }
         }
     }
+
+    /// Keeps what was read for who reads next.
+    static func keep(_ bytes: [UInt8]) { kept.withLock { $0 += bytes } }
+
+    /// Stops the job, as Ctrl-Z does where the terminal sees to it; what comes after is told by ``read(limit:)``.
+    func suspend() { martlet_terminal_suspend() }
 
     /// Writes all of `text`; waits while the terminal is stopped.
     borrowing func write(_ text: String) throws(TerminalError) {
@@ -128,7 +149,7 @@ import Glibc
         _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
     }
 
-    private enum Moment { case ready, resized, late }
+    private enum Moment { case ready, resized, continued, late }
 
     /// Returns when the terminal is ready, has another size, or the limit is over; throws when somebody ended the wait.
     private borrowing func wait(for events: Int16, limit: Int32 = -1) throws(TerminalError) -> Moment {
@@ -147,6 +168,7 @@ import Glibc
         guard waiting[0].revents != 0 else { return .ready }
         switch wake.reason() {
         case .resized: return .resized
+        case .continued: return .continued
         case .cancelled: throw TerminalError(.cancelled, "the question was withdrawn")
         case .restored, nil: throw TerminalError(.interrupted, "the question was interrupted by a signal")
         }

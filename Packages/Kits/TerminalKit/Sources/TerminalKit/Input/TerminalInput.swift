@@ -1,4 +1,5 @@
 import CTerminalKit
+import Glibc
 
 /// Asks the person at the controlling terminal, so that standard input may be a pipe.
 ///
@@ -32,6 +33,15 @@ public struct TerminalInput: Sendable {
 
     /// Puts the terminal back; async-signal-safe, for the signal handler of a process, and harmless at any time.
     public static let restore: @convention(c) () -> Void = martlet_terminal_restore
+
+    /// Forgets what was typed and not read, so that what was meant for this program is no command to the next one.
+    public static func discardTyping(path: String = "/dev/tty") {
+        let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        let foreground = tcgetpgrp(descriptor)
+        if foreground < 0 || foreground == getpgrp() { tcflush(descriptor, TCIFLUSH) }
+    }
 
     private func read(_ prompt: StyledText, isSecret: Bool) async throws(TerminalError) -> [UInt8]? {
         let question = Question(prompt: prompt, isSecret: isSecret, level: level, theme: theme)

@@ -7,8 +7,9 @@ import Synchronization
 ///     for try await piece in answer { draw(piece) }
 ///     silence.end()
 ///
-/// What is typed waits for whoever reads next, and Ctrl-C goes on to work. The terminal is put back on every way out of
-/// the process, as by ``TerminalInput``. Silence has to end before a question is asked.
+/// What is typed waits for whoever reads next: a ``Composer`` takes it as if it had been typed into it, a Return in it
+/// included. Ctrl-C and Ctrl-Z go on to work, and Ctrl-C takes nothing of it away. The terminal is put back on every way
+/// out of the process, as by ``TerminalInput``. Silence has to end before a question is asked.
 public final class TypingSilence: Sendable {
     private struct State: ~Copyable {
         var device: TerminalDevice?

@@ -7,6 +7,7 @@ final class WakePipe: Sendable {
         case restored = 0
         case cancelled = 1
         case resized = 2
+        case continued = 3
     }
 
     let readEnd: Int32

@@ -38,27 +38,40 @@ public struct Table: Sendable {
         rows.append(row.map(Cell.init))
     }
 
-    /// The lines of the table, at most `width` columns wide as far as the columns may be truncated.
+    /// The lines of the table, at most `width` columns wide; nothing of it is lost.
     ///
-    /// Without a width, as for a file or a pipe, nothing is truncated.
+    /// Where it is too wide, cells of columns that may wrap take several lines; where that does not do either, each row
+    /// becomes a record, with a line for each title. Without a width, as for a file or a pipe, a row is a line.
     public func lines(width: Int?) -> [StyledText] {
-        var all = rows
-        if showsHeader { all.insert(columns.map { Cell(StyledText($0.title, headerStyle)) }, at: 0) }
+        let titles = columns.map { Cell(StyledText($0.title, headerStyle)) }
+        let all = (showsHeader ? [titles] : []) + rows
         var widths = [Int](repeating: 0, count: columns.count)
         for row in all {
             for (index, cell) in row.enumerated() { widths[index] = max(widths[index], cell.width) }
         }
-        if let width { shrink(&widths, by: widths.reduce(Self.gap * (columns.count - 1), +) - width) }
-        return all.map { line($0, widths: widths) }
+        guard let width, widths.reduce(Self.gap * (columns.count - 1), +) > width else {
+            return all.map { line($0.map(\.text), widths: widths) }
+        }
+        guard let narrow = fitted(widths, to: width) else { return records(width: width) }
+        let parts = all.map { row in row.indices.map { row[$0].text.wrapped(to: narrow[$0]) } }
+        guard parts.allSatisfy({ $0.allSatisfy { $0.count <= Self.mostLines } }) else { return records(width: width) }
+        return parts.flatMap { lines(of: $0, widths: narrow) }
     }
 
-    private func line(_ row: [Cell], widths: [Int]) -> StyledText {
+    /// Cells that take more lines than this are read better as records.
+    private static let mostLines = 6
+
+    private func lines(of row: [[StyledText]], widths: [Int]) -> [StyledText] {
+        (0..<(row.map(\.count).max() ?? 0)).map { number in
+            line(row.map { number < $0.count ? $0[number] : StyledText() }, widths: widths)
+        }
+    }
+
+    private func line(_ row: [StyledText], widths: [Int]) -> StyledText {
         var line = StyledText()
         var owed = 0
-        for (index, cell) in row.enumerated() {
-            let isCut = cell.width > widths[index]
-            let text = isCut ? cell.text.truncated(to: widths[index]) : cell.text
-            let padding = widths[index] - (isCut ? text.width : cell.width)
+        for (index, text) in row.enumerated() {
+            let padding = max(0, widths[index] - text.width)
             let isLeading = columns[index].alignment == .leading
             // Spaces are owed until text follows them, so that no line ends in spaces.
             if !text.isEmpty {
@@ -73,18 +86,36 @@ public struct Table: Sendable {
         return line
     }
 
-    /// Takes columns away from the widest column of the lowest priority until the excess is gone.
-    private func shrink(_ widths: inout [Int], by excess: Int) {
-        var excess = excess
-        while excess > 0 {
-            let shrinkable = widths.indices.filter { columns[$0].mayTruncate && widths[$0] > columns[$0].minimumWidth }
-            guard let priority = shrinkable.map({ columns[$0].priority }).min() else { return }
-            let group = shrinkable.filter { columns[$0].priority == priority }.sorted { widths[$0] > widths[$1] }
-            let runnerUp = group.count > 1 ? widths[group[1]] : 0
-            let floor = max(columns[group[0]].minimumWidth, min(runnerUp, widths[group[0]] - 1))
-            let cut = min(excess, widths[group[0]] - floor)
-            widths[group[0]] -= cut
-            excess -= cut
+    /// The widths that fit, the widest of the columns that may wrap giving way first; nothing when even narrow ones do not.
+    private func fitted(_ widths: [Int], to width: Int) -> [Int]? {
+        let room = width - Self.gap * (columns.count - 1)
+        func narrowed(_ limit: Int) -> [Int] {
+            widths.indices.map { index in
+                let column = columns[index]
+                return column.mayWrap ? min(widths[index], max(limit, column.minimumWidth)) : widths[index]
+            }
         }
+        var limit = 0
+        guard narrowed(limit).reduce(0, +) <= room else { return nil }
+        while narrowed(limit + 1).reduce(0, +) <= room { limit += 1 }
+        var result = narrowed(limit)
+        var spare = room - result.reduce(0, +)
+        for index in result.indices where spare > 0 && result[index] < widths[index] {
+            result[index] += 1
+            spare -= 1
+        }
+        return result
+    }
+
+    /// Each row as titles and values below each other; values that are empty are left out.
+    private func records(width: Int) -> [StyledText] {
+        var lines: [StyledText] = []
+        for row in rows {
+            var list = KeyValueList(labelStyle: headerStyle)
+            for (column, cell) in zip(columns, row) where !cell.text.isEmpty { list.append(column.title, cell.text) }
+            if !lines.isEmpty { lines.append(StyledText()) }
+            lines += list.lines(width: width)
+        }
+        return lines
     }
 }

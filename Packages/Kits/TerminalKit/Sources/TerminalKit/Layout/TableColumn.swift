@@ -4,22 +4,18 @@ public struct TableColumn: Sendable, Hashable {
     public var title: String
     /// The side its cells are put on; numbers read best trailing.
     public var alignment: TextAlignment
-    /// Whether its cells may end in an ellipsis when the table is too wide; not for what people copy, such as ids.
-    public var mayTruncate: Bool
-    /// What a column that may be truncated keeps at least.
+    /// Whether its cells may take several lines when the table is too wide; not for what people copy, such as ids.
+    public var mayWrap: Bool
+    /// What a column that may wrap keeps at least; narrower ones break every word.
     public var minimumWidth: Int
-    /// Columns of lower priority shrink first.
-    public var priority: Int
 
     /// A column.
     public init(
-        _ title: String, alignment: TextAlignment = .leading, mayTruncate: Bool = false, minimumWidth: Int = 8,
-        priority: Int = 0
+        _ title: String, alignment: TextAlignment = .leading, mayWrap: Bool = false, minimumWidth: Int = 14
     ) {
         self.title = title
         self.alignment = alignment
-        self.mayTruncate = mayTruncate
-        self.minimumWidth = max(1, minimumWidth)
-        self.priority = priority
+        self.mayWrap = mayWrap
+        self.minimumWidth = max(2, minimumWidth)
     }
 }

@@ -9,6 +9,12 @@ public struct LiveMarkdown: ~Copyable, Sendable {
     /// At most thirty drawings a second: more is not seen and floods a slow connection.
     public static let shortestInterval = Duration.nanoseconds(33_333_334)
 
+    /// The colours of what is drawn from now on.
+    public var theme: Theme {
+        get { rows.theme }
+        set { rows.theme = newValue }
+    }
+
     private var stream: MarkdownStream
     private var rows: LiveRows
     /// Lines that are final and not shown yet.

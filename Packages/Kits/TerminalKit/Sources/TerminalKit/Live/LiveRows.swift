@@ -12,7 +12,7 @@ struct LiveRows: Sendable {
     private static let eraseBelow = "\u{1B}[K\u{1B}[C\u{1B}[J\r"
 
     private let level: ColorLevel
-    private let theme: Theme
+    var theme: Theme
     /// What is on the screen, at how many columns, and where the cursor stands.
     private var drawn: [StyledText] = []
     private var columns = 0

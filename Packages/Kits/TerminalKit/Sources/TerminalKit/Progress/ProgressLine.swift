@@ -13,7 +13,8 @@ public final class ProgressLine: Sendable {
     private let terminal: Terminal
     private let isVisible: Bool
     private let level: ColorLevel
-    private let theme: Theme
+    /// Asked when something is drawn, since finding it out may take a moment.
+    private let theme: @Sendable () -> Theme
     private let elapsed: @Sendable () -> Duration
     private let pause: @Sendable (Duration) async throws -> Void
     private let state = Mutex(State())
@@ -23,6 +24,8 @@ public final class ProgressLine: Sendable {
         var isOnScreen = false
         var isFinished = false
         var suspensions = 0
+        /// When the line began to say something, from which its time counts.
+        var begun = Duration.zero
         var lastDrawn: Duration?
     }
 
@@ -32,7 +35,8 @@ public final class ProgressLine: Sendable {
 
     /// A line on `fileDescriptor`, empty until the first update.
     public init<C: Clock>(
-        fileDescriptor: Int32 = 2, level: ColorLevel, theme: Theme = .dark, clock: C = ContinuousClock()
+        fileDescriptor: Int32 = 2, level: ColorLevel, theme: @escaping @Sendable @autoclosure () -> Theme = .dark,
+        clock: C = ContinuousClock()
     ) where C.Duration == Duration {
         terminal = Terminal(fileDescriptor: fileDescriptor)
         isVisible = terminal.isTerminal
@@ -44,9 +48,12 @@ public final class ProgressLine: Sendable {
     }
 
     /// Changes what the line says; with a fraction it shows a bar, else a spinner.
+    ///
+    /// Its time counts from the first update, or the first one after ``retire()``.
     public func update(_ text: StyledText, fraction: Double? = nil) {
         guard isVisible else { return }
         state.withLock {
+            if $0.frame.isEmpty { $0.begun = elapsed() }
             $0.frame.text = text.singleLine
             $0.frame.fraction = fraction
             terminal.write(drawing(&$0))
@@ -66,7 +73,7 @@ public final class ProgressLine: Sendable {
     /// Writes a line of its own above the progress line.
     public func message(_ text: StyledText) {
         state.withLock {
-            let line = text.rendered(level: level, theme: theme) + "\n"
+            let line = text.rendered(level: level, theme: theme()) + "\n"
             terminal.write(erasure(&$0) + line + drawing(&$0))
         }
     }
@@ -87,6 +94,14 @@ public final class ProgressLine: Sendable {
         suspend()
         defer { resume() }
         return try await body()
+    }
+
+    /// Takes the line away until the next update, which begins to count anew.
+    public func retire() {
+        state.withLock {
+            terminal.write(erasure(&$0))
+            $0.frame = ProgressFrame()
+        }
     }
 
     /// Takes the line away for good; later updates draw nothing.
@@ -124,7 +139,7 @@ public final class ProgressLine: Sendable {
         state.lastDrawn = now
         state.isOnScreen = true
         // The last column stays free, since a full line would move some terminals to the next one.
-        let line = state.frame.line(elapsed: now, width: terminal.size().columns - 1)
-        return "\r" + line.rendered(level: level, theme: theme) + "\u{1B}[K"
+        let line = state.frame.line(elapsed: now - state.begun, width: terminal.size().columns - 1)
+        return "\r" + line.rendered(level: level, theme: theme()) + "\u{1B}[K"
     }
 }

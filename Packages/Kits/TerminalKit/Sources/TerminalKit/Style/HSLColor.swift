@@ -46,10 +46,11 @@ extension HSLColor {
     }
 
     /// The SGR parameter of a colour that the person's own terminal theme keeps legible.
-    var ansi16: Int {
-        guard saturation >= 40 else { return lightness >= 70 ? 39 : 90 }
+    func ansi16(isLight: Bool = false) -> Int {
+        guard saturation >= 40 else { return (isLight ? lightness <= 30 : lightness >= 70) ? 39 : 90 }
         return switch hue {
-        case 30..<90: 33
+        // Few terminals have a yellow that can be read on white.
+        case 30..<90: isLight ? 35 : 33
         case 90..<150: 32
         case 150..<210: 36
         case 210..<270: 34

@@ -31,21 +31,35 @@ extension StyledText {
         return slices(TextWidth.wrap(text, to: width), of: text)
     }
 
-    /// The text cut into lines that are full, wherever that is; for code, whose spaces count.
+    /// The text cut into lines for code, whose spaces count: behind a space or else a mark, inside a word only where
+    /// that would leave more than half of the line empty.
     func folded(to width: Int) -> [StyledText] {
         let text = plainText
         guard TextWidth.of(text) > width else { return [self] }
         var lines: [Substring] = []
         var start = text.startIndex
         var used = 0
+        // Where the line may end, and how much of it is used there.
+        typealias Place = (index: String.Index, used: Int)
+        var (space, mark): (Place?, Place?) = (nil, nil)
         for index in text.indices {
-            let columns = TextWidth.of(text[index])
+            let character = text[index]
+            let columns = TextWidth.of(character)
             if used + columns > width && index > start {
-                lines.append(text[start..<index])
-                start = index
-                used = 0
+                let places = [space, mark].compactMap { $0 }
+                let end = places.first { $0.used * 2 > width } ?? (index, used)
+                lines.append(text[start..<end.index])
+                start = end.index
+                used -= end.used
+                (space, mark) = (nil, nil)
             }
             used += columns
+            let next = text.index(after: index)
+            if character == " " {
+                space = (next, used)
+            } else if !character.isLetter && !character.isNumber && character != "_" {
+                mark = (next, used)
+            }
         }
         lines.append(text[start...])
         return slices(lines, of: text)

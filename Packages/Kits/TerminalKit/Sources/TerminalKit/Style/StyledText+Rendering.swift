@@ -34,9 +34,9 @@ extension Style {
         if underline { parts.append("4") }
         if strikethrough { parts.append("9") }
         if let color = token.flatMap(theme.textColor) {
-            switch level {
+            switch theme.usesTerminalColors ? min(level, .ansi16) : level {
             case .none: break
-            case .ansi16: parts.append("\(color.ansi16)")
+            case .ansi16: parts.append("\(color.ansi16(isLight: theme.isLight))")
             case .ansi256: parts.append("38;5;\(color.xterm256)")
             case .truecolor:
                 let (red, green, blue) = color.rgb

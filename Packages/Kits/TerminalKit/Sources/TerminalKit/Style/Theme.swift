@@ -1,27 +1,101 @@
 /// The colours behind the token names.
 public struct Theme: Sendable, Hashable {
     private var colors: [ThemeToken: HSLColor]
+    /// Whether it is meant for a light background.
+    public let isLight: Bool
+    /// Whether the terminal's own sixteen colours stand for those of the theme, whatever more it could show.
+    let usesTerminalColors: Bool
 
     /// A theme; tokens without a colour are drawn in the terminal's own.
-    public init(_ colors: [ThemeToken: HSLColor]) {
+    public init(_ colors: [ThemeToken: HSLColor], isLight: Bool = false) {
+        self.init(colors, isLight: isLight, usesTerminalColors: false)
+    }
+
+    private init(_ colors: [ThemeToken: HSLColor], isLight: Bool, usesTerminalColors: Bool) {
         self.colors = colors
+        self.isLight = isLight
+        self.usesTerminalColors = usesTerminalColors
     }
 
     /// The colour that the palette gives to `token`.
     public subscript(token: ThemeToken) -> HSLColor? { colors[token] }
 
-    /// The colour of text in `token`, legible on a dark terminal whose background is not ours.
+    /// The colour of text in `token`, legible on the terminal's own background, which is not ours.
     ///
-    /// A token darker than 45 % is drawn as its `-foreground` partner, or without one at 50 % plus half its lightness.
+    /// A token too near to the background is drawn as its `-foreground` partner, or without one half as far from it.
     public func textColor(_ token: ThemeToken) -> HSLColor? {
-        guard let color = colors[token], color.lightness < 45 else { return colors[token] }
+        guard let color = colors[token], !isLegible(color) else { return colors[token] }
         let partner = token == .background ? .foreground : ThemeToken(rawValue: token.rawValue + "-foreground")
-        if let partner, let text = colors[partner], text.lightness >= 45 { return text }
-        return HSLColor(color.hue, color.saturation, 50 + color.lightness / 2)
+        if let partner, let text = colors[partner], isLegible(text) { return text }
+        return HSLColor(
+            color.hue, color.saturation, isLight ? 45 - (100 - color.lightness) / 2 : 50 + color.lightness / 2)
     }
 
-    /// The one palette of this workspace.
-    public static let dark = Theme([
+    private func isLegible(_ color: HSLColor) -> Bool { isLight ? color.lightness <= 45 : color.lightness >= 45 }
+
+    /// The palette of this workspace, for a dark background.
+    public static let dark = Theme(given.merging(darkHues) { $1 })
+
+    /// The same for a light background.
+    public static let light = Theme(
+        [
+            .background: HSLColor(0, 0, 100), .foreground: HSLColor(0, 0, 20),
+            .muted: HSLColor(0, 12, 92), .mutedForeground: HSLColor(0, 4, 38),
+            .popover: HSLColor(0, 0, 100), .popoverForeground: HSLColor(0, 0, 12),
+            .card: HSLColor(0, 0, 100), .cardForeground: HSLColor(0, 0, 18),
+            .border: HSLColor(0, 0, 90), .input: HSLColor(0, 0, 88),
+            .primary: HSLColor(220, 30, 20), .primaryForeground: HSLColor(220, 13, 94),
+            .secondary: HSLColor(220, 3, 85), .secondaryForeground: HSLColor(220, 3, 22),
+            .accent: HSLColor(0, 0, 88), .accentForeground: HSLColor(0, 0, 25),
+            .destructive: HSLColor(8, 89, 36), .destructiveForeground: HSLColor(0, 0, 100),
+            .ring: HSLColor(220, 30, 20),
+            .chart1: HSLColor(220, 30, 20), .chart2: HSLColor(220, 3, 75), .chart3: HSLColor(0, 0, 85),
+            .chart4: HSLColor(220, 3, 72), .chart5: HSLColor(220, 16, 24),
+            .error: HSLColor(2, 80, 36), .warning: HSLColor(34, 100, 24), .added: HSLColor(135, 75, 22),
+            .removed: HSLColor(2, 80, 36), .keyword: HSLColor(285, 60, 36),
+            .string: HSLColor(130, 70, 22), .number: HSLColor(25, 90, 28), .comment: HSLColor(0, 0, 38),
+            .code: HSLColor(200, 90, 26), .link: HSLColor(215, 90, 36), .heading: HSLColor(220, 60, 28),
+        ], isLight: true)
+
+    /// White and strong hues on a dark background, for who needs more contrast.
+    public static let highContrastDark = Theme(
+        given.merging(darkHues) { $1 }.merging([
+            .foreground: HSLColor(0, 0, 100), .mutedForeground: HSLColor(0, 0, 88),
+            .popoverForeground: HSLColor(0, 0, 100), .cardForeground: HSLColor(0, 0, 100),
+            .border: HSLColor(0, 0, 80), .input: HSLColor(0, 0, 80), .primary: HSLColor(220, 13, 96),
+            .primaryForeground: HSLColor(0, 0, 90), .secondaryForeground: HSLColor(0, 0, 96),
+            .accentForeground: HSLColor(0, 0, 96), .destructive: HSLColor(8, 100, 74), .ring: HSLColor(220, 13, 96),
+            .chart1: HSLColor(220, 13, 96), .chart2: HSLColor(220, 3, 84), .chart3: HSLColor(0, 0, 84),
+            .chart4: HSLColor(220, 3, 88), .chart5: HSLColor(220, 16, 96),
+            .error: HSLColor(2, 100, 78), .warning: HSLColor(48, 100, 70), .added: HSLColor(135, 85, 72),
+            .removed: HSLColor(2, 100, 80), .keyword: HSLColor(285, 100, 84),
+            .string: HSLColor(120, 80, 76), .number: HSLColor(35, 100, 75), .comment: HSLColor(0, 0, 84),
+            .code: HSLColor(195, 100, 80), .link: HSLColor(210, 100, 82), .heading: HSLColor(220, 100, 88),
+        ]) { $1 })
+
+    /// Black and deep hues on a light background, for who needs more contrast.
+    public static let highContrastLight = Theme(
+        light.colors.merging([
+            .foreground: HSLColor(0, 0, 0), .mutedForeground: HSLColor(0, 0, 24), .popoverForeground: HSLColor(0, 0, 0),
+            .cardForeground: HSLColor(0, 0, 0), .border: HSLColor(0, 0, 30), .input: HSLColor(0, 0, 30),
+            .primary: HSLColor(220, 30, 10), .primaryForeground: HSLColor(0, 0, 16), .ring: HSLColor(220, 30, 10),
+            .secondaryForeground: HSLColor(0, 0, 10), .accentForeground: HSLColor(0, 0, 10),
+            .destructive: HSLColor(8, 100, 24), .destructiveForeground: HSLColor(0, 0, 10),
+            .chart1: HSLColor(220, 30, 10), .chart2: HSLColor(220, 3, 25), .chart3: HSLColor(0, 0, 25),
+            .chart4: HSLColor(220, 3, 22), .chart5: HSLColor(220, 16, 14),
+            .error: HSLColor(2, 100, 24), .warning: HSLColor(34, 100, 16), .added: HSLColor(135, 100, 13),
+            .removed: HSLColor(2, 100, 24), .keyword: HSLColor(285, 100, 24),
+            .string: HSLColor(130, 100, 13), .number: HSLColor(25, 100, 18), .comment: HSLColor(0, 0, 26),
+            .code: HSLColor(200, 100, 17), .link: HSLColor(215, 100, 24), .heading: HSLColor(220, 100, 20),
+        ]) { $1 }, isLight: true)
+
+    /// The terminal's own sixteen colours, which its person chose for its background; where that is not known.
+    public static let terminal = Theme(dark.colors, isLight: false, usesTerminalColors: true)
+
+    /// No colours; bold and underlined text stays.
+    public static let plain = Theme([:])
+
+    private static let given: [ThemeToken: HSLColor] = [
         .background: HSLColor(0, 0, 0), .foreground: HSLColor(0, 0, 73),
         .muted: HSLColor(0, 12, 15), .mutedForeground: HSLColor(0, 12, 65),
         .popover: HSLColor(0, 0, 0), .popoverForeground: HSLColor(0, 0, 83),
@@ -34,5 +108,13 @@ public struct Theme: Sendable, Hashable {
         .ring: HSLColor(220, 13, 86),
         .chart1: HSLColor(220, 13, 86), .chart2: HSLColor(220, 3, 25), .chart3: HSLColor(0, 0, 15),
         .chart4: HSLColor(220, 3, 28), .chart5: HSLColor(220, 16, 86),
-    ])
+    ]
+
+    /// Light enough for the backgrounds that dark terminals have, which are rarely black.
+    private static let darkHues: [ThemeToken: HSLColor] = [
+        .error: HSLColor(2, 90, 70), .warning: HSLColor(40, 90, 62), .added: HSLColor(135, 55, 60),
+        .removed: HSLColor(2, 90, 72), .keyword: HSLColor(285, 60, 76),
+        .string: HSLColor(110, 40, 64), .number: HSLColor(30, 75, 66), .comment: HSLColor(0, 0, 62),
+        .code: HSLColor(195, 60, 70), .link: HSLColor(210, 85, 72), .heading: HSLColor(220, 60, 80),
+    ]
 }

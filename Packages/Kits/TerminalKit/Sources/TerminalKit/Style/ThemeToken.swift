@@ -48,4 +48,29 @@ public enum ThemeToken: String, Sendable, Hashable, CaseIterable {
     case chart4 = "chart-4"
     /// The fifth series of a chart.
     case chart5 = "chart-5"
+
+    // MARK: Hues of text, which the palette above lacks
+
+    /// The words that an error begins with.
+    case error
+    /// The words that a warning begins with.
+    case warning
+    /// A line that a change adds.
+    case added
+    /// A line that a change takes away.
+    case removed
+    /// A word of a programming language.
+    case keyword
+    /// A text in quotes.
+    case string
+    /// A number, or another value.
+    case number
+    /// What the compiler does not read.
+    case comment
+    /// Code in the midst of a sentence.
+    case code
+    /// What leads elsewhere.
+    case link
+    /// A title.
+    case heading
 }

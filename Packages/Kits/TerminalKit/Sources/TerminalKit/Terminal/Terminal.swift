@@ -14,6 +14,14 @@ public struct Terminal: Sendable, Hashable {
     /// Whether the descriptor is a terminal.
     public var isTerminal: Bool { isatty(fileDescriptor) == 1 }
 
+    /// What tells this terminal from every other one of this machine, also from a later one with the same name; nothing
+    /// for what is no terminal.
+    public var identity: String? {
+        var status = stat()
+        guard isTerminal, unsafe fstat(fileDescriptor, &status) == 0 else { return nil }
+        return "\(status.st_rdev)-\(status.st_ino)-\(status.st_ctim.tv_sec)-\(status.st_ctim.tv_nsec)"
+    }
+
     /// The size the kernel knows, else `COLUMNS` and `LINES` of `environment`, else 80 by 24.
     public func size(environment: [String: String] = [:]) -> TerminalSize {
         var columns: Int32 = 0

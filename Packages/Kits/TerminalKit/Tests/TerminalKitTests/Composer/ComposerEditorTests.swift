@@ -26,6 +26,55 @@ import Testing
         #expect(typed("\u{301}\u{01}e").editor.edited.characters.count == 1)
     }
 
+    private static let long = (1...2_000).map { "line \($0)" }.joined(separator: "\n")
+
+    @Test("a long paste is one character to edit, and its text is what is given")
+    func longPaste() {
+        var editor = typed("see: ").editor
+        _ = editor.receive(.paste(Self.long))
+        #expect(editor.edited.characters.count == 6)
+        #expect(editor.edited.characters.last.flatMap(editor.edited.label) == "[Pasted text, 2,000 lines]")
+        for key in keys("\u{301}!") { _ = editor.receive(key) }
+        #expect(editor.text == "see: \(Self.long)\u{301}!")
+        #expect(editor.edited.byteCount == editor.text.utf8.count)
+        for key in keys("\u{7F}\u{7F}\u{7F}x") { _ = editor.receive(key) }
+        #expect(editor.text == "see: x")
+        #expect(editor.edited.byteCount == 6)
+    }
+
+    @Test("two long pastes stay apart, and what was deleted of them comes back")
+    func twoLongPastes() {
+        var editor = ComposerEditor()
+        let other = Self.long.replacing("line", with: "row")
+        _ = editor.receive(.paste(Self.long))
+        _ = editor.receive(.text(" "))
+        _ = editor.receive(.paste(other))
+        #expect(editor.text == Self.long + " " + other)
+        for key in keys("\u{01}\u{0B}") { _ = editor.receive(key) }
+        #expect(editor.text.isEmpty)
+        _ = editor.receive(.yank)
+        #expect(editor.text == Self.long + " " + other)
+        _ = editor.receive(.paste("short\nwith \u{FFFC} in it"))
+        #expect(editor.text.hasSuffix("short\nwith \u{FFFD} in it"))
+    }
+
+    @Test("a text of the history that is very long is folded too, a shorter one can be edited")
+    func longHistory() {
+        let short = (1...30).map(String.init).joined(separator: "\n")
+        var editor = ComposerEditor(history: [short, Self.long])
+        _ = editor.receive(.up)
+        #expect(editor.edited.characters.count == 1 && editor.text == Self.long)
+        _ = editor.receive(.up)
+        #expect(editor.edited.characters.count == short.count)
+    }
+
+    @Test("Ctrl-Z stops the job, and the text stays")
+    func suspended() {
+        let result = typed("half\u{1A}")
+        #expect(result.step == .suspended)
+        #expect(result.editor.text == "half")
+    }
+
     @Test(
         "Return submits, but not after a backslash, and other keys begin a line",
         arguments: [
@@ -104,6 +153,21 @@ import Testing
         ])
     func completion(keys: String, expected: String, hint: ComposerEditor.Hint) {
         let editor = typed(keys, completions: ["/models", "/model", "/help", "no"]).editor
+        #expect(editor.marked == expected)
+        #expect(editor.hint == hint)
+    }
+
+    @Test(
+        "Tab completes what belongs behind a command, once the command is there",
+        arguments: [
+            ("/at\t", "/attach |", ComposerEditor.Hint.none), ("/attach R\t", "/attach README.md |", .none),
+            ("/attach \t", "/attach |", .words(["/attach README.md", "/attach notes of may.txt"])),
+            ("/attach notes o\t", "/attach notes of may.txt |", .none), ("/attach x\t", "/attach x|", .none),
+            ("send /attach R\t", "send /attach R|", .none),
+        ])
+    func arguments(keys: String, expected: String, hint: ComposerEditor.Hint) {
+        let words = ["/attach", "/help", "/attach README.md", "/attach notes of may.txt"]
+        let editor = typed(keys, completions: words).editor
         #expect(editor.marked == expected)
         #expect(editor.hint == hint)
     }

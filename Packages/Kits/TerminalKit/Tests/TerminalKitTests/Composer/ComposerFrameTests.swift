@@ -31,6 +31,19 @@ import Testing
         #expect(frame("👨‍👩‍👧‍👦🇩🇪", 20).cursor.column == 6)
     }
 
+    @Test("a long paste is shown as a few words, at any width", arguments: 8...60)
+    func folded(columns: Int) {
+        var editor = typed("see ").editor
+        _ = editor.receive(.paste(String(repeating: "x\n", count: 2_000)))
+        _ = editor.receive(.text("!"))
+        let frame = ComposerFrame(editor, prompt: "you › ", size: TerminalSize(columns: columns, rows: 24))
+        for row in frame.rows { #expect(row.width < columns) }
+        #expect(frame.rows.count <= 3)
+        if columns > 40 { #expect(frame.rows.map(\.plainText) == ["you › see [Pasted text, 2,000 lines]!"]) }
+        let rest = ComposerFrame(editor.atRest, prompt: "you › ", size: TerminalSize(columns: columns, rows: .max))
+        #expect(rest.rows.count <= 3)
+    }
+
     @Test("a text taller than the screen shows what is around the cursor")
     func window() {
         let lines = (0..<30).map { "line \($0)" }.joined(separator: "\n")

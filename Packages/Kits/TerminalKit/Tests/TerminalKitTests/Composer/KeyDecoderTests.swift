@@ -24,10 +24,10 @@ import Testing
     @Test("Escape alone is a key once nothing follows, and a key that follows late is its own")
     func escape() {
         var decoder = KeyDecoder()
-        #expect(decoder.receive(0x1B).isEmpty && decoder.isWaiting)
+        #expect(decoder.receive(0x1B).isEmpty && decoder.patience == 500)
         #expect(decoder.stopWaiting() == [.escape])
         #expect(decoder.receive(UInt8(ascii: "b")) == [.text("b")])
-        #expect(!decoder.isWaiting && decoder.stopWaiting().isEmpty)
+        #expect(decoder.patience == nil && decoder.stopWaiting().isEmpty)
     }
 
     @Test(
@@ -39,6 +39,35 @@ import Testing
         ])
     func paste(pasted: String, expected: String) {
         #expect(keys("\u{1B}[200~\(pasted)\u{1B}[201~x") == [.paste(expected), .text("x")])
+    }
+
+    @Test(
+        "a sequence that is cut ends after a while, and the key behind it is its own",
+        arguments: ["[", "O", "]", "[1;"])
+    func cutSequence(rest: String) {
+        var decoder = KeyDecoder()
+        for byte in "\u{1B}\(rest)".utf8 { #expect(decoder.receive(byte).isEmpty) }
+        #expect(decoder.patience != nil)
+        #expect(decoder.stopWaiting().isEmpty && decoder.patience == nil)
+        #expect(decoder.receive(UInt8(ascii: "b")) == [.text("b")])
+    }
+
+    @Test("a paste whose end does not come ends after a while, and its text is kept")
+    func cutPaste() {
+        var decoder = KeyDecoder()
+        for byte in "\u{1B}[200~half a\rpaste".utf8 { #expect(decoder.receive(byte).isEmpty) }
+        #expect(decoder.patience == 2_000)
+        #expect(decoder.stopWaiting() == [.cutPaste("half a\npaste")])
+        #expect(decoder.receive(0x03) == [.interrupt])
+        var editor = ComposerEditor()
+        #expect(editor.receive(.cutPaste("half a\npaste")) == .unfinished)
+        #expect(editor.text == "half a\npaste")
+        #expect(editor.hint == .message("the end of the paste did not come; this much did"))
+    }
+
+    @Test("Ctrl-C twice ends a paste whose end does not come")
+    func interruptedPaste() {
+        #expect(keys("\u{1B}[200~half\u{03}a\u{03}\u{03}x") == [.cutPaste("half␃a"), .interrupt, .text("x")])
     }
 
     @Test("a paste that is far too long is refused and not kept")

@@ -104,6 +104,55 @@ import Testing
         #expect(pty.flags == before)
     }
 
+    /// Fills the stack of the calling thread.
+    private static func overflow(_ depth: Int) -> Int { depth == .max ? 0 : overflow(depth + 1) &+ depth }
+
+    @Test("a process whose stack is full puts the terminal back")
+    func stackOverflow() async throws {
+        let pty = try PseudoTerminal()
+        let before = pty.flags
+        await #expect(processExitsWith: .signal(SIGSEGV)) { [path = pty.path as String] in
+            try Self.adopt(path)
+            let silence = TypingSilence()
+            silence.begin()
+            print(Self.overflow(getpid() > 0 ? 0 : 1))
+            silence.end()
+        }
+        #expect(pty.flags == before)
+    }
+
+    @Test("a process in the background leaves the terminal to the job that has it")
+    func background() async throws {
+        let pty = try PseudoTerminal()
+        await #expect(processExitsWith: .success) { [path = pty.path as String] in
+            try Self.adopt(path)
+            // The tests' own runner must not be stopped for what a shell does.
+            signal(SIGTTOU, SIG_IGN)
+            let terminal = unsafe open(path, O_RDWR | O_NOCTTY)
+            let silence = TypingSilence()
+            silence.begin()
+            var job = pid_t()
+            var attributes = posix_spawnattr_t()
+            unsafe posix_spawnattr_init(&attributes)
+            unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+            let words = unsafe [strdup("sleep"), strdup("600"), nil]
+            #expect(unsafe posix_spawnp(&job, "sleep", nil, &attributes, words, environ) == 0)
+            defer { kill(job, SIGKILL) }
+            #expect(tcsetpgrp(terminal, job) == 0)
+            // As a shell has it while it reads a line.
+            var modes = termios()
+            _ = unsafe tcgetattr(terminal, &modes)
+            modes.c_lflag = tcflag_t(ISIG)
+            _ = unsafe tcsetattr(terminal, TCSANOW, &modes)
+            silence.end()
+            TerminalInput.restore()
+            var after = termios()
+            _ = unsafe tcgetattr(terminal, &after)
+            #expect(after.c_lflag == tcflag_t(ISIG))
+            #expect(tcsetpgrp(terminal, getpgrp()) == 0)
+        }
+    }
+
     @Test("a process that exits in the middle puts the terminal back")
     func exited() async throws {
         let pty = try PseudoTerminal()

@@ -7,20 +7,46 @@ extension OneTerminal {
     @Suite(.timeLimit(.minutes(5))) struct TypingSilenceTests {
         private func has(_ flag: Int32, _ pty: PseudoTerminal) -> Bool { pty.flags[0] & tcflag_t(flag) != 0 }
 
-        @Test("typing is not shown during a silence, and lines and Ctrl-C are as before")
+        @Test("typing is not shown during a silence, and signal keys are as before")
         func silence() async throws {
             let pty = try PseudoTerminal()
             let before = pty.flags
             let silence = TypingSilence(path: pty.path)
             silence.begin()
             silence.begin()
-            #expect(!has(ECHO, pty) && has(ICANON, pty) && has(ISIG, pty))
+            #expect(!has(ECHO, pty) && has(ISIG, pty))
             pty.type("secret\n")
             #expect(try await pty.output() == "")
             silence.end()
             #expect(pty.flags == before)
             silence.end()
             #expect(pty.flags == before)
+        }
+
+        @Test(
+            "what is typed during a silence goes to the next composer, however long it is and whatever is deleted in it"
+        )
+        func kept() async throws {
+            let pty = try PseudoTerminal()
+            let silence = TypingSilence(path: pty.path)
+            silence.begin()
+            pty.type("the nexz\u{7F}t")
+            pty.type(" question\rand another")
+            silence.end()
+            #expect(try await Composer(path: pty.path).read(prompt: "> ") == "the next question")
+            async let second = Composer(path: pty.path).read(prompt: "second> ")
+            _ = try await pty.output(upTo: "and another")
+            pty.type("!\r")
+            #expect(try await second == "and another!")
+        }
+
+        @Test("Ctrl-C, which stops an answer, leaves what was typed for the next composer")
+        func interrupted() throws {
+            let pty = try PseudoTerminal()
+            let silence = TypingSilence(path: pty.path)
+            silence.begin()
+            defer { silence.end() }
+            #expect(has(NOFLSH, pty))
         }
 
         @Test("a silence can begin again, and ends with whoever holds it")

@@ -47,6 +47,16 @@ import Testing
         #expect(tokens("a1 _2 x0", "swift").isEmpty)
     }
 
+    @Test("a line of code that is too long goes on behind a space or a mark, and inside a word only where it has to")
+    func folded() {
+        let text = "let terminal = open(path: terminalPath)"
+        let lines = Markdown.render("```swift\n\(text)\n```", width: 22, level: .none).map(\.plainText).dropFirst()
+        #expect(lines == ["  let terminal = ", "  open(path: ", "  terminalPath)"])
+        let word = String(repeating: "x", count: 30)
+        #expect(StyledText(word).folded(to: 20).map(\.width) == [20, 10])
+        #expect(StyledText("ab \(word)").folded(to: 20).map(\.width) == [20, 13])
+    }
+
     @Test("what never ends goes on to the end", arguments: ["\"abc", "/* abc", "// abc", "\"\"\"\na\nb"])
     func open(code: String) {
         #expect(CodeLanguage.named("swift")?.highlighted(code).runs.map(\.text) == [code])

@@ -18,6 +18,14 @@ import Testing
         }
     }
 
+    @Test(
+        "kilobytes without a space are drawn in a time that their length says", .timeLimit(.minutes(1)),
+        arguments: ["www._", "a@", "*a_", "https://", "a.b@c."])
+    func unbroken(pattern: String) {
+        let text = String(repeating: pattern, count: 32_000 / pattern.utf8.count)
+        for _ in 0..<60 { #expect(!Markdown.render(text, width: nil, level: .ansi256, links: true).isEmpty) }
+    }
+
     @Test("ten thousand brackets and quotes are still there")
     func kept() {
         let brackets = String(repeating: "[", count: 10_000)

@@ -38,6 +38,42 @@ import Testing
         #expect(lines.first?.runs.first?.style.link?.address == address)
     }
 
+    @Test(
+        "a text in which any word looks like an address hides no other one",
+        arguments: [
+            "https://good.example (secure)", "see good.example", "good．example now", "good。example", "good∕path it",
+            "www.good.example here", "me@good.example (me)", "at 10.0.0.1 now", "good·example",
+        ])
+    func hidden(text: String) {
+        let lines = Markdown.render("[\(text)](https://evil.example/x)", width: 120, level: .ansi16, links: true)
+        #expect(lines.map(\.plainText) == ["\(text) (https://evil.example/x)"])
+    }
+
+    @Test(
+        "a text in words only leaves the address to the terminal",
+        arguments: ["the docs", "don’t panic", "Swift 6.3", "and/or — so"])
+    func words(text: String) {
+        let lines = Markdown.render("[\(text)](https://a.example/x)", width: 120, level: .ansi16, links: true)
+        #expect(lines.map(\.plainText) == [text])
+    }
+
+    @Test(
+        "addresses that stand in text lead where they say",
+        arguments: [
+            ("see https://a.example/x_y_z.", "https://a.example/x_y_z", "https://a.example/x_y_z"),
+            ("(www.a.example/b(c))", "www.a.example/b(c)", "http://www.a.example/b(c)"),
+            ("<b>HTTP://a.example</b>", "HTTP://a.example", "HTTP://a.example"),
+            ("mail me.you@a.example, please", "me.you@a.example", "mailto:me.you@a.example"),
+            ("漢https://a.example", nil, nil), ("a@b", nil, nil), ("https://", nil, nil), ("www.a", nil, nil),
+            ("`https://a.example`", nil, nil), ("[x https://b.example](c.md)", nil, nil),
+        ] as [(String, String?, String?)])
+    func bare(text: String, shown: String?, address: String?) {
+        let runs = Markdown.render(text, width: nil, level: .ansi16, links: true).flatMap(\.runs)
+        let link = runs.first { $0.style.link != nil }
+        #expect(link?.text == shown)
+        #expect(link?.style.link?.address == address)
+    }
+
     @Test("a link is opened and closed around its text, on every line that it takes")
     func sequences() {
         let lines = Markdown.render("a [two words](https://a.example) b", width: 8, level: .ansi16, links: true)

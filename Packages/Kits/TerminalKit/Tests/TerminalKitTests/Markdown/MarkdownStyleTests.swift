@@ -12,7 +12,7 @@ import Testing
         arguments: [
             ("*a*", "a", Style(italic: true)), ("**a**", "a", Style(bold: true)),
             ("***a***", "a", Style(bold: true, italic: true)), ("~~a~~", "a", Style(strikethrough: true)),
-            ("`*a*`", "*a*", Style(.primary)), ("[a](b)", "a", Style(.ring, underline: true)),
+            ("`*a*`", "*a*", Style(.code)), ("[a](b)", "a", Style(.link, underline: true)),
             ("<b>", "<b>", Style(.mutedForeground)), ("~a~", "~a~", .plain),
         ])
     func inlines(text: String, shown: String, style: Style) {
@@ -30,7 +30,7 @@ import Testing
     func headings() {
         #expect(
             runs("## a *b*").map(\.style) == [
-                Style(.mutedForeground), Style(.primary, bold: true), Style(.primary, bold: true, italic: true),
+                Style(.mutedForeground), Style(.heading, bold: true), Style(.heading, bold: true, italic: true),
             ])
     }
 

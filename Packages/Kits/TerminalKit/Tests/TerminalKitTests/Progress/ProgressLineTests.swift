@@ -21,6 +21,9 @@ import Testing
         let pty = try PseudoTerminal()
         let clock = ManualClock()
         let progress = ProgressLine(fileDescriptor: pty.slave, level: .none, clock: clock)
+        // Its time is that of what it tells, and not of the program.
+        clock.advance(by: .seconds(600))
+        progress.update("model.gguf")
         clock.advance(by: .seconds(67))
         progress.update("model.gguf", fraction: 0.25)
         let shown = try await pty.output()
@@ -28,6 +31,22 @@ import Testing
         progress.finish()
         progress.update("too late")
         #expect(screen(after: shown + (try await pty.output())) == [""])
+    }
+
+    @Test("a line that was retired is gone until the next update, which counts anew")
+    func retired() async throws {
+        let pty = try PseudoTerminal()
+        let clock = ManualClock()
+        let progress = ProgressLine(fileDescriptor: pty.slave, level: .none, clock: clock)
+        progress.update("first")
+        clock.advance(by: .seconds(9))
+        progress.retire()
+        progress.around {}
+        let shown = try await pty.output()
+        #expect(screen(after: shown) == [""])
+        clock.advance(by: .seconds(9))
+        progress.update("second")
+        #expect(screen(after: shown + (try await pty.output())) == ["⠋ second 0s"])
     }
 
     @Test("updates are drawn at most thirty times a second")

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import TerminalKit
@@ -36,11 +37,100 @@ import Testing
         let (red, green, blue) = color.rgb
         #expect([red, green, blue] == rgb)
         #expect(color.xterm256 == xterm)
-        #expect(color.ansi16 == ansi)
+        #expect(color.ansi16() == ansi)
     }
 
     @Test("a token outside the theme has the terminal's own colour")
     func missing() {
         #expect(StyledText("x", Style(.ring)).rendered(level: .truecolor, theme: Theme([:])) == "x")
+    }
+}
+
+/// How far two colours are apart, as WCAG 2 reckons it.
+private func contrast(_ one: (red: Int, green: Int, blue: Int), _ other: (red: Int, green: Int, blue: Int)) -> Double {
+    func part(_ value: Int) -> Double {
+        let share = Double(value) / 255
+        return share <= 0.03928 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4)
+    }
+    func luminance(_ color: (red: Int, green: Int, blue: Int)) -> Double {
+        0.2126 * part(color.red) + 0.7152 * part(color.green) + 0.0722 * part(color.blue)
+    }
+    let (left, right) = (luminance(one), luminance(other))
+    return (max(left, right) + 0.05) / (min(left, right) + 0.05)
+}
+
+/// The colour of that number in xterm's table.
+private func xterm(_ number: Int) -> (red: Int, green: Int, blue: Int) {
+    if number >= 232 { return (8 + 10 * (number - 232), 8 + 10 * (number - 232), 8 + 10 * (number - 232)) }
+    let levels = [0, 95, 135, 175, 215, 255]
+    let index = number - 16
+    return (levels[index / 36], levels[index / 6 % 6], levels[index % 6])
+}
+
+@Suite struct ContrastTests {
+    /// The tokens beside the palette that was given.
+    private static let own: [ThemeToken] = [
+        .error, .warning, .added, .removed, .keyword, .string, .number, .comment, .code, .link, .heading,
+    ]
+
+    @Test("text in any token has a contrast of 4.5 on the background of its theme", arguments: ThemeToken.allCases)
+    func text(token: ThemeToken) throws {
+        for theme in [Theme.dark, .light] {
+            let background = try #require(theme[.background]).rgb
+            #expect(contrast(try #require(theme.textColor(token)).rgb, background) >= 4.5)
+        }
+    }
+
+    @Test("text in any token has a contrast of 7 where more was asked for", arguments: ThemeToken.allCases)
+    func highContrast(token: ThemeToken) throws {
+        for theme in [Theme.highContrastDark, .highContrastLight] {
+            let background = try #require(theme[.background]).rgb
+            let color = try #require(theme.textColor(token))
+            #expect(contrast(color.rgb, background) >= 7)
+            #expect(contrast(xterm(color.xterm256), background) >= 7)
+        }
+    }
+
+    @Test(
+        "hues of text are legible in 256 colours too, and on backgrounds that are not quite black or white",
+        arguments: own)
+    func hues(token: ThemeToken) throws {
+        for (theme, background) in [(Theme.dark, (30, 30, 30)), (.light, (240, 240, 240))] {
+            let color = try #require(theme.textColor(token))
+            #expect(contrast(color.rgb, background) >= 4.5)
+            #expect(contrast(xterm(color.xterm256), background) >= 4.5)
+        }
+    }
+
+    @Test("what is added, taken away and wrong differ by hue, not by brightness alone")
+    func hued() throws {
+        for theme in [Theme.dark, .light, .highContrastDark, .highContrastLight] {
+            for token in [ThemeToken.added, .removed, .error, .keyword, .string] {
+                #expect(try #require(theme[token]).saturation >= 40)
+            }
+            #expect(try #require(theme[.added]).hue != (try #require(theme[.removed]).hue))
+        }
+    }
+
+    @Test("in sixteen colours, text that is read is the terminal's own, and never yellow on light")
+    func sixteenOnLight() {
+        func code(_ token: ThemeToken) -> String {
+            StyledText("x", Style(token)).rendered(level: .ansi16, theme: .light)
+        }
+        for token in [ThemeToken.foreground, .cardForeground, .primary, .ring] {
+            #expect(code(token) == "\u{1B}[39mx\u{1B}[0m")
+        }
+        #expect(ThemeToken.allCases.allSatisfy { !code($0).contains("[33m") })
+        #expect(code(.error) == "\u{1B}[31mx\u{1B}[0m")
+    }
+
+    @Test("on a terminal whose background is not known, its own sixteen colours are used")
+    func ownColors() {
+        for level in [ColorLevel.ansi16, .ansi256, .truecolor] {
+            #expect(StyledText("x", Style(.error)).rendered(level: level, theme: .terminal) == "\u{1B}[31mx\u{1B}[0m")
+            #expect(
+                StyledText("x", Style(.cardForeground)).rendered(level: level, theme: .terminal)
+                    == "\u{1B}[39mx\u{1B}[0m")
+        }
     }
 }

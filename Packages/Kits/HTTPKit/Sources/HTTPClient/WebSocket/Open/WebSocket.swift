@@ -88,14 +88,25 @@ extension WebSocket {
         try await flush()
     }
 
+    private enum Flush {
+        case done, blocked
+        /// There is more, and others had to wait long enough.
+        case turn
+    }
+
     private nonisolated(nonsending) func flush() async throws {
-        while try !flushOnce() {
-            guard try await descriptor.writable() == .ready else { throw closed }
+        while true {
+            switch try flushOnce() {
+            case .done: return
+            case .blocked: guard try await descriptor.writable() == .ready else { throw closed }
+            case .turn: await Task.yield()
+            }
         }
     }
 
-    /// Writes what can be written now; true when that was all.
-    private func flushOnce() throws(HTTPError) -> Bool {
+    /// Writes what can be written now, and not much more than 256 KiB: encrypting takes time, in which the loop's thread
+    /// may wait for the lock of this registration.
+    private func flushOnce() throws(HTTPError) -> Flush {
         let done = try descriptor.withDescriptor { (_, ready) throws(HTTPError) in
             try state.withLock { (state) throws(HTTPError) in try flush(&state, &ready) }
         }
@@ -103,20 +114,24 @@ extension WebSocket {
         return done
     }
 
-    private func flush(_ state: inout State, _ ready: inout Readiness) throws(HTTPError) -> Bool {
+    private func flush(_ state: inout State, _ ready: inout Readiness) throws(HTTPError) -> Flush {
+        var left = 256 << 10
         while true {
             if state.sent == state.sending.count {
                 guard state.machine.hasOutput else {
                     (state.sending, state.sent) = ([], 0)
-                    return true
+                    return .done
                 }
                 (state.sending, state.sent) = (state.machine.takeOutput(), 0)
             }
             switch socket.send(state.sending, from: state.sent) {
-            case .bytes(let count): state.sent += count
+            case .bytes(let count):
+                state.sent += count
+                left -= count
+                if left <= 0 { return .turn }
             case .wouldBlock:
                 ready.remove(.writable)
-                return false
+                return .blocked
             case .ended: throw closed
             case .failed(let words): throw broken(words)
             }

@@ -50,7 +50,8 @@ final class CurlSocket: Sendable {
         easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         // A proxy passes an upgrade on only through a tunnel.
         easy.set(CURLOPT_HTTPPROXYTUNNEL, 1)
-        _ = unsafe httpclient_set_pointer(easy.raw, CURLOPT_PRIVATE, easy.raw)
+        unsafe easy.set(CURLOPT_PRIVATE, pointer: UnsafeRawPointer(easy.raw))
+        try easy.checkOptions(server: target.url.server)
         waker = multi.waker
         handles = Mutex(Handles(target: target, multi: multi, easy: easy, verification: verification))
     }
@@ -78,7 +79,8 @@ final class CurlSocket: Sendable {
             guard let easy = handles?.easy else { return .ended }
             var count = 0
             let code = unsafe bytes.withUnsafeBytes { buffer in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[start...])
+                // A large write would be encrypted whole, while others wait for the lock.
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[start...].prefix(64 << 10))
                 return unsafe curl_easy_send(easy.raw, rest.baseAddress, rest.count, &count)
             }
             switch code {
@@ -133,6 +135,7 @@ extension CurlSocket.Handles {
         if proxyStatus != 0, !(200..<300).contains(proxyStatus) {
             return error(.proxy, "the proxy refused the connection to \(server) with status \(proxyStatus)")
         }
+        if let (kind, message) = HTTPError.tls(code, words, server: server) { return error(kind, message) }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST:
             return error(

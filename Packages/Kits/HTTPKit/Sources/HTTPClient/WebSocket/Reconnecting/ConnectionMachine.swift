@@ -11,6 +11,8 @@ public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instan
         case connected
         /// The attempt failed, or the connection was lost.
         case failed
+        /// The attempt was refused, and every further one would be.
+        case refused
         /// Anything came from the server: each message is a sign of life.
         case received
         /// The network is another one, or the machine slept: what was connected is not any more.
@@ -62,6 +64,7 @@ public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instan
             (lastSign, lastPing) = (now, now)
             return change(to: .connected)
         case (.failed, .connecting): return retry(at: now)
+        case (.refused, .connecting): return change(to: .disconnected)
         case (.failed, .connected): return retry(at: now)
         case (.received, .connected):
             // Also when two events cross on their way and time seems to go back.

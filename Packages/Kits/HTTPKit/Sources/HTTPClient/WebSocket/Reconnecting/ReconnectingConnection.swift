@@ -1,3 +1,5 @@
+import Capabilities
+import HTTPCore
 import Synchronization
 
 /// Keeps one connection up: connects, hands over what comes, tests for life, and connects again (rows D-02 to D-04).
@@ -23,23 +25,27 @@ public final class ReconnectingConnection<Connection: KeptConnection, Time: Cloc
         case networkChanged
         case alarm(Time.Instant)
         case connected
-        case failed(attempt: Int, any Error)
+        case failed(attempt: Int, any Error, isFinal: Bool)
     }
 
     private let clock: Time
     private let make: @Sendable () async throws -> Connection
     private let watchNetwork: @Sendable (@escaping @Sendable () -> Void) async -> Void
+    private let isFinal: @Sendable (any Error) -> Bool
     private let shared: Mutex<Shared>
 
     /// Prepares to connect by `make`, which has its own time limit.
     ///
     /// `watchNetwork` runs as long as the connection is kept, and calls what it is given whenever what is connected
-    /// should be made anew; `systemNetwork` is one.
+    /// should be made anew; `systemNetwork` is one. `isFinal` says of an error of `make` that the next attempt would end
+    /// with it too, so that it is the last: asking a person or showing a wrong key again and again helps nobody.
     public init(
         policy: ConnectionPolicy = ConnectionPolicy(), clock: Time,
         watchNetwork: @escaping @Sendable (_ changed: @escaping @Sendable () -> Void) async -> Void = { _ in },
+        isFinal: @escaping @Sendable (any Error) -> Bool = isFinalForConnections,
         _ make: @escaping @Sendable () async throws -> Connection
     ) {
+        self.isFinal = isFinal
         self.clock = clock
         self.make = make
         self.watchNetwork = watchNetwork
@@ -76,7 +82,7 @@ public final class ReconnectingConnection<Connection: KeptConnection, Time: Cloc
 
     /// Keeps the connection up and gives `body` what comes, one thing at a time; nothing is read while it works.
     ///
-    /// Returns when it has given up, and throws `CancellationError` when the task is cancelled; either way the
+    /// Returns when it has given up, for the reason in `lastError`, and throws `CancellationError` when the task is cancelled; either way the
     /// connection is closed. An error that `body` throws counts as a loss of the connection.
     public func run(_ body: @escaping @Sendable (Connection.Input) async throws -> Void) async throws {
         let (messages, mailbox) = AsyncStream.makeStream(of: Message.self)
@@ -116,11 +122,11 @@ extension ReconnectingConnection {
                 alarm = nil
                 step(.tick, &group)
             case .connected: setAlarm(&group)
-            case .failed(let attempt, let error):
+            case .failed(let attempt, let error, let isFinal):
                 guard owner.shared.withLock({ $0.attempt == attempt }) else { return }
                 owner.shared.withLock { $0.lastError = error }
                 _ = end()
-                step(.failed, &group)
+                step(isFinal ? .refused : .failed, &group)
             }
         }
 
@@ -158,9 +164,11 @@ extension ReconnectingConnection {
                     inner.addTask {
                         do {
                             try await owner.live(attempt, mailbox, body)
-                            mailbox.yield(.failed(attempt: attempt, ConnectionEnded()))
+                            mailbox.yield(.failed(attempt: attempt, ConnectionEnded(), isFinal: false))
+                        } catch let refusal as Refused {
+                            mailbox.yield(.failed(attempt: attempt, refusal.cause, isFinal: true))
                         } catch {
-                            mailbox.yield(.failed(attempt: attempt, error))
+                            mailbox.yield(.failed(attempt: attempt, error, isFinal: false))
                         }
                     }
                     await inner.next()
@@ -208,7 +216,12 @@ extension ReconnectingConnection {
         _ attempt: Int, _ mailbox: AsyncStream<Message>.Continuation,
         _ body: @Sendable (Connection.Input) async throws -> Void
     ) async throws {
-        let connection = try await make()
+        let connection: Connection
+        do {
+            connection = try await make()
+        } catch {
+            throw isFinal(error) ? Refused(cause: error) : error
+        }
         note(.connected, of: attempt, connection)
         mailbox.yield(.connected)
         let result: Result<Void, any Error>
@@ -234,6 +247,23 @@ extension ReconnectingConnection {
             _ = Self.handle(event, at: now, &shared)
         }
     }
+}
+
+/// An attempt that need not be repeated.
+private struct Refused: Error {
+    let cause: any Error
+}
+
+/// Whether an attempt to connect that ended with this error is not worth repeating: credentials and certificates that
+/// are refused, a person's no, an address at which there is something else.
+@Sendable public func isFinalForConnections(_ error: any Error) -> Bool {
+    guard let error = error as? HTTPError else {
+        let exit = (error as? any Failure)?.exit
+        return exit == .denied || exit == .usage || exit == .unanswered
+    }
+    guard error.kind == .status, let status = error.status else { return !error.mayPass }
+    // What a server says while it starts, is moved or has too much to do.
+    return status.code < 500 && status != .tooManyRequests && status.code != 408
 }
 
 /// The server closed the connection in good order.

@@ -50,7 +50,7 @@ struct BlockReader {
         switch node.kind {
         case .paragraph: .paragraph(inlines(node))
         case .heading:
-            .heading(level: node.headingLevel, inlines(node, Style(.primary, bold: true)))
+            .heading(level: node.headingLevel, inlines(node, Style(.heading, bold: true)))
         case .code: .code(info: node.codeInfo, text: node.literal)
         case .html: .html(node.literal)
         case .rule: .rule

@@ -40,7 +40,7 @@ struct InlineReader {
 
     private mutating func enter(_ node: MarkdownNode) {
         switch node.kind {
-        case .text: add(node.literal, style)
+        case .text: addText(node.literal)
         case .inlineHTML: add(node.literal, style.with(.mutedForeground))
         case .softBreak: add(" ", style)
         case .hardBreak: text.append("\n", base)
@@ -88,13 +88,27 @@ struct InlineReader {
 
     private mutating func addCode(_ code: String) {
         let mark = look.showsMarks ? (code.contains("`") ? "``" : "`") : ""
-        add(mark + code + mark, style.with(.primary))
+        add(mark + code + mark, style.with(.code))
     }
 
     /// Where a style cannot say it, the mark itself stays.
     private mutating func mark(_ mark: String, _ change: (inout InlineReader) -> Void) {
         if look.showsMarks { add(mark, base) }
         change(&self)
+    }
+
+    /// Outside of links, addresses are links to themselves.
+    private mutating func addText(_ literal: String) {
+        guard links.isEmpty else { return add(literal, style) }
+        var rest = literal[...]
+        for found in BareAddress.all(in: literal) {
+            add(String(rest[..<found.range.lowerBound]), style)
+            links.append((found.address, ""))
+            add(String(literal[found.range]), style)
+            links.removeLast()
+            rest = literal[found.range.upperBound...]
+        }
+        add(String(rest), style)
     }
 
     private mutating func add(_ literal: String, _ style: Style) {
@@ -108,7 +122,7 @@ struct InlineReader {
     private var style: Style {
         var style = base
         if let link = links.last {
-            style.token = .ring
+            style.token = .link
             style.underline = true
             style.link = target(link.address)
         }

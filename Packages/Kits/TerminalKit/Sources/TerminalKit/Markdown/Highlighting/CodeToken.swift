@@ -5,12 +5,12 @@ enum CodeToken {
     var style: Style {
         switch self {
         case .plain: Style(.cardForeground)
-        case .keyword: Style(.primary, bold: true)
-        case .string: Style(.accent)
-        case .comment: Style(.mutedForeground, italic: true)
-        case .number: Style(.chart5)
-        case .added: Style(.ring, bold: true)
-        case .removed: Style(.destructive)
+        case .keyword: Style(.keyword)
+        case .string: Style(.string)
+        case .comment: Style(.comment, italic: true)
+        case .number: Style(.number)
+        case .added: Style(.added)
+        case .removed: Style(.removed)
         }
     }
 }

@@ -11,7 +11,8 @@ import CCMarkGFM
         MarkdownLibrary.exclusively {
             // Of two tildes only: "~5 to ~6" is no deleted text.
             unsafe made = cmark_parser_new(CMARK_OPT_STRIKETHROUGH_DOUBLE_TILDE)
-            for name in ["table", "strikethrough", "autolink", "tasklist"] {
+            // Not "autolink", which takes cubic time for some texts; see `BareAddress`.
+            for name in ["table", "strikethrough", "tasklist"] {
                 _ = unsafe cmark_parser_attach_syntax_extension(made, cmark_find_syntax_extension(name))
             }
         }

@@ -1,36 +1,11 @@
-import CZlib
 import HTTPCore
 
-/// Whole answers in gzip, for clients that ask for it.
-enum Gzip {
+/// Which answers are sent in gzip: whole ones, to clients that ask for it.
+extension Gzip {
     /// Below this a compressed answer saves nothing: it fits one packet anyway.
     static let smallest = 1 << 10
     /// Above this the work would hold up others for too long.
     static let largest = 8 << 20
-
-    /// The bytes in gzip, or nil when that would not be shorter.
-    static func compress(_ bytes: [UInt8]) -> [UInt8]? {
-        var stream = unsafe z_stream()
-        // 15 window bits as usual, and 16 more mean a gzip head instead of zlib's.
-        guard
-            unsafe deflateInit2_(
-                &stream, 5, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)
-            )
-                == Z_OK
-        else { return nil }
-        defer { unsafe deflateEnd(&stream) }
-        let result = unsafe bytes.withUnsafeBufferPointer { input in
-            unsafe [UInt8](unsafeUninitializedCapacity: bytes.count) { output, count in
-                unsafe stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
-                unsafe stream.avail_in = UInt32(input.count)
-                unsafe stream.next_out = output.baseAddress
-                unsafe stream.avail_out = UInt32(output.count)
-                let isWhole = unsafe deflate(&stream, Z_FINISH) == Z_STREAM_END
-                count = unsafe isWhole ? output.count - Int(stream.avail_out) : 0
-            }
-        }
-        return result.isEmpty ? nil : result
-    }
 
     /// Whether a body of that size and kind may be compressed at all.
     static func canCompress(_ count: Int, _ headers: HTTPHeaders) -> Bool {

@@ -1,0 +1,41 @@
+import LoopKit
+import Synchronization
+
+/// A few threads for what would hold up the shared pool, which has only as many as there are cores: reading files, and
+/// compressing much.
+final class FileThreads: Sendable {
+    private struct State {
+        var threads: [OwnThreadExecutor] = []
+        var turn = 0
+        var isEnded = false
+    }
+
+    private let state = Mutex(State())
+    private static let most = 4
+
+    /// Does some work on one of the threads.
+    nonisolated(nonsending) func run<Result: Sendable>(
+        _ body: @Sendable () async throws -> Result
+    ) async throws -> Result {
+        // What comes after the end runs where it came from.
+        guard let thread = try next() else { return try await body() }
+        return try await withTaskExecutorPreference(thread, operation: body)
+    }
+
+    private func next() throws(LoopError) -> OwnThreadExecutor? {
+        try state.withLock { (state) throws(LoopError) in
+            guard !state.isEnded else { return nil }
+            if state.threads.count < Self.most { state.threads.append(try OwnThreadExecutor()) }
+            state.turn += 1
+            return state.threads[state.turn % state.threads.count]
+        }
+    }
+
+    /// Ends the threads when they have done what they have begun.
+    func end() {
+        state.withLock { state in
+            state.isEnded = true
+            for thread in state.threads { thread.end() }
+        }
+    }
+}

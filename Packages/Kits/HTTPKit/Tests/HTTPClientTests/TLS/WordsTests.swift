@@ -1,0 +1,80 @@
+import Capabilities
+import FileKit
+import HTTPClient
+import HTTPCore
+import HTTPTesting
+import Testing
+
+@Suite("Failures of TLS are told in words for people")
+struct WordsTests {
+    @Test("a server that speaks plain http behind an https address", .timeLimit(.minutes(5)))
+    func plain() async throws {
+        try await ScriptedServer.run { connection in
+            _ = try connection.receiveAny()
+            try connection.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        } during: { server in
+            try await Lab.trustingClient { client in
+                let error = await Lab.failure {
+                    _ = try await client.send(try Lab.request(server.port, scheme: "https"))
+                }
+                #expect(error?.kind == .tls && error?.mayHaveBeenSent == false)
+                #expect(error?.message.contains("it may speak http: check the URL") == true, "\(error?.message ?? "")")
+                #expect(error?.message.contains("OpenSSL") == false)
+            }
+        }
+    }
+
+    @Test("a version of TLS that is too old", .timeLimit(.minutes(5)))
+    func old() async throws {
+        let options = ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"]
+        try await OpenSSLServer.run(try TestCertificates.shared().good, options) { port in
+            try await Lab.trustingClient { client in
+                let error = await Lab.failure { _ = try await client.send(try Lab.request(port, scheme: "https")) }
+                #expect(error?.kind == .tls)
+                #expect(error?.message.contains("TLS is too old") == true, "\(error?.message ?? "")")
+            }
+        }
+    }
+
+    @Test("a server that wants a certificate of ours", .timeLimit(.minutes(5)), arguments: ["-tls1_3", "-tls1_2"])
+    func wanted(_ version: String) async throws {
+        try await OpenSSLServer.run(try TestCertificates.shared().good, ["-Verify", "1", version]) { port in
+            try await Lab.trustingClient { client in
+                let error = await Lab.failure { _ = try await client.send(try Lab.request(port, scheme: "https")) }
+                #expect(error?.kind == .tls)
+                #expect(error?.message.contains("auth.certificate") == true, "\(error?.message ?? "")")
+            }
+        }
+    }
+
+    @Test("files of ours that are damaged or do not belong together are wrong usage", .timeLimit(.minutes(5)))
+    func files() async throws {
+        let all = try TestCertificates.shared()
+        try await TemporaryDirectory.run { folder in
+            let own = try all.client.write(into: folder, as: "own")
+            let other = try all.good.write(into: folder, as: "other")
+            let nonsense = "\(folder)/nonsense"
+            try Files.writeAtomically(Array("no PEM\n".utf8), to: nonsense)
+            try await OpenSSLServer.run(all.good) { port in
+                for (certificate, key) in [(own.chain, other.key), (nonsense, own.key), (own.chain, nonsense)] {
+                    var configuration = try Lab.trusting()
+                    configuration.trust.identity = ClientIdentity(certificate: certificate, key: key)
+                    try await Lab.client(configuration) { client in
+                        let error = await Lab.failure {
+                            _ = try await client.send(try Lab.request(port, scheme: "https"))
+                        }
+                        #expect(error?.exit == .usage && error?.mayHaveBeenSent == false, "\(error?.message ?? "")")
+                        #expect(error?.message.contains("auth.certificate") == true, "\(error?.message ?? "")")
+                    }
+                }
+                var configuration = HTTPClient.Configuration()
+                configuration.trust = TrustDomain(authorities: .file(nonsense))
+                try await Lab.client(configuration) { client in
+                    let error = await Lab.failure { _ = try await client.send(try Lab.request(port, scheme: "https")) }
+                    #expect(error?.exit == .usage, "\(error?.message ?? "")")
+                    #expect(error?.message.contains("no certificate in PEM") == true, "\(error?.message ?? "")")
+                }
+            }
+        }
+    }
+}

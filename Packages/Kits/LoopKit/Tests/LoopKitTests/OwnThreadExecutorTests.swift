@@ -1,0 +1,32 @@
+import Glibc
+import LoopKit
+import Testing
+
+@Suite("A thread of one's own for tasks", .timeLimit(.minutes(5)))
+struct OwnThreadExecutorTests {
+    @Test("tasks that prefer it run on one thread, which is none of those that all tasks share")
+    func oneThread() async throws {
+        let executor = try OwnThreadExecutor()
+        defer { executor.end() }
+        let threads = await withTaskGroup(of: pthread_t.self) { group in
+            for _ in 0..<20 { group.addTask(executorPreference: executor) { pthread_self() } }
+            return await group.reduce(into: Set<pthread_t>()) { $0.insert($1) }
+        }
+        #expect(threads.count == 1)
+    }
+
+    @Test("a task that goes on after the end does so elsewhere, however often it lets others go first")
+    func afterEnd() async throws {
+        let executor = try OwnThreadExecutor()
+        executor.end()
+        let count = await Task(executorPreference: executor) {
+            var count = 0
+            for _ in 0..<200_000 {
+                await Task.yield()
+                count += 1
+            }
+            return count
+        }.value
+        #expect(count == 200_000)
+    }
+}

@@ -1,0 +1,107 @@
+/// Whether a terminal is dark or light, which decides what is legible on it.
+public enum TerminalBackground: String, Sendable, Hashable, CaseIterable {
+    case dark, light
+
+    /// What the terminal says in the environment: `COLORFGBG`, the numbers of its colours, the background's last.
+    public init?(environment: [String: String]) {
+        guard let last = environment["COLORFGBG"]?.split(separator: ";").last, let number = Int(last),
+            (0...15).contains(number)
+        else { return nil }
+        self = number == 7 || number >= 9 ? .light : .dark
+    }
+
+    /// What a terminal answers to OSC 11: `rgb:` or `rgba:` and the parts, each of one to four hexadecimal digits.
+    init?(reply: some StringProtocol) {
+        guard let colon = reply.firstIndex(of: ":"), ["rgb", "rgba"].contains(String(reply[..<colon])) else {
+            return nil
+        }
+        let parts = reply[reply.index(after: colon)...].split(separator: "/").map { part -> Double? in
+            guard (1...4).contains(part.count), let value = Int(part, radix: 16) else { return nil }
+            return Double(value) / Double((1 << (4 * part.count)) - 1)
+        }
+        guard parts.count >= 3, let red = parts[0], let green = parts[1], let blue = parts[2] else { return nil }
+        // As bright as it seems, not as it is.
+        self = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 ? .dark : .light
+    }
+}
+
+/// What comes from a terminal that was asked for its background, in the midst of what is typed.
+///
+/// The question ends with one that every terminal answers (DA1): what did not come before that answer does not come.
+struct BackgroundReply: Sendable {
+    /// OSC 11 with a question mark, and DA1.
+    static let question = "\u{1B}]11;?\u{1B}\\\u{1B}[c"
+
+    private enum State {
+        case ground, escape, sequence, report, reportEnd
+    }
+
+    private(set) var background: TerminalBackground?
+    /// What belongs to no answer.
+    private(set) var typed: [UInt8] = []
+    private var state = State.ground
+    private var held: [UInt8] = []
+
+    /// True with the last byte of the answers.
+    mutating func receive(_ byte: UInt8) -> Bool {
+        switch state {
+        case .ground:
+            if byte == 0x1B { begin(.escape, byte) } else { typed.append(byte) }
+        case .escape:
+            switch byte {
+            case UInt8(ascii: "["): go(on: .sequence, byte)
+            case UInt8(ascii: "]"): go(on: .report, byte)
+            case 0x1B:
+                giveBack()
+                begin(.escape, byte)
+            default: end(byte)
+            }
+        case .sequence:
+            if (0x40...0x7E).contains(byte) {
+                let isFence = byte == UInt8(ascii: "c") && held.dropFirst(2).first == UInt8(ascii: "?")
+                if isFence { held = [] } else { held.append(byte) }
+                giveBack()
+                return isFence
+            }
+            go(on: .sequence, byte)
+        case .report:
+            if byte == 0x07 || byte == 0x9C { learn() } else { go(on: byte == 0x1B ? .reportEnd : .report, byte) }
+        case .reportEnd:
+            if byte == UInt8(ascii: "\\") { learn() } else { end(byte) }
+        }
+        return false
+    }
+
+    /// Ends it; what is not whole was typed.
+    mutating func finish() { giveBack() }
+
+    private mutating func begin(_ next: State, _ byte: UInt8) {
+        state = next
+        held = [byte]
+    }
+
+    private mutating func go(on next: State, _ byte: UInt8) {
+        state = next
+        held.append(byte)
+        // No answer is that long.
+        if held.count > 256 { giveBack() }
+    }
+
+    private mutating func end(_ byte: UInt8) {
+        held.append(byte)
+        giveBack()
+    }
+
+    private mutating func giveBack() {
+        typed += held
+        held = []
+        state = .ground
+    }
+
+    private mutating func learn() {
+        let text = String(decoding: held.dropFirst(2).filter { $0 != 0x1B }, as: UTF8.self)
+        if text.hasPrefix("11;") { background = TerminalBackground(reply: text.dropFirst(3)) }
+        held = []
+        state = .ground
+    }
+}
