@@ -59,6 +59,7 @@ extension FileDescriptor {
         _ path: String, _ flags: Int32, mode: UInt32 = 0, in directory: Int32 = AT_FDCWD, for operation: String,
         naming shownPath: String? = nil
     ) throws(FileError) -> FileDescriptor {
+        try FileError.refuseZero(path, operation)
         let descriptor = retryingInterrupts {
             unsafe Int(filekit_openat(directory, path, flags | O_CLOEXEC, mode))
         }

@@ -34,6 +34,8 @@ extension FileError {
         public static let busy = Kind("file.busy")
         /// Neither the environment nor the user database names a home directory.
         public static let noHome = Kind("file.no-home")
+        /// A path that holds a zero byte.
+        public static let invalid = Kind("file.invalid")
         /// Anything else; `errno` tells more.
         public static let other = Kind("file.other")
     }

@@ -29,6 +29,13 @@ public struct FileError: Failure {
         self.init(kind, operation, path, errno: number, because: Self.reason(number))
     }
 
+    /// Refuses a path that the system would read only up to a zero byte: it would be another path.
+    static func refuseZero(_ path: String, _ operation: String) throws(FileError) {
+        guard path.utf8.contains(0) else { return }
+        let shown = String(path.unicodeScalars.prefix { $0 != "\0" })
+        throw FileError(.invalid, operation, "\(shown)…", because: "a path cannot hold a zero byte")
+    }
+
     private static func reason(_ number: Int32) -> String {
         switch number {
         case ENOENT: "there is no such file or directory"

@@ -76,6 +76,121 @@ struct WriteTests {
             #expect(try Files.read(path, limit: 9) == [1])
             try Files.writeAtomically([3], to: path)
             #expect(try Files.read(path, limit: 9) == [3])
+            #expect(try Files.list(directory).map(\.name) == ["a"], "what the killed one left is removed")
+        }
+    }
+
+    @Test("writers at work are not taken for dead ones, however many there are")
+    func together() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/a"
+            let first = try AtomicWrite(replacing: path, mode: nil)
+            let new: [UInt8] = [1]
+            try first.write(new.span)
+            for number in 2...20 { try Files.writeAtomically([UInt8(number)], to: path) }
+            #expect(try Files.list(directory).count == 2)
+            try first.commit()
+            #expect(try Files.read(path, limit: 9) == [1])
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        for _ in 0..<20 {
+                            let bytes = [UInt8](repeating: UInt8(number), count: 10_000)
+                            #expect(
+                                failure { () throws(FileError) in try Files.writeAtomically(bytes, to: path) } == nil)
+                        }
+                    }
+                }
+            }
+            let bytes = try Files.read(path, limit: 1 << 20)
+            #expect(bytes.count == 10_000 && Set(bytes).count == 1)
+            #expect(try Files.list(directory).map(\.name) == ["a"])
+        }
+    }
+
+    @Test("the longest name that a file may have can be written")
+    func longName() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/\(String(repeating: "n", count: 255))"
+            try Files.writeAtomically([1], to: path)
+            #expect(try Files.read(path, limit: 9) == [1])
+        }
+    }
+
+    @Test("a path with a zero byte is refused, and nothing is written where it would seem to lead")
+    func zero() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/good\0/../../evil"
+            let calls: [() throws -> Void] = [
+                { try Files.writeAtomically([1], to: path) }, { _ = try Files.read(path, limit: 1) },
+                { try Files.makeDirectories(path) }, { _ = try Files.list(path) }, { _ = try Files.info(path) },
+                { _ = try Files.canonical(path) }, { try Files.remove(path) },
+                { try Files.rename(directory, toNew: path) }, { _ = try FileLock.tryAcquire(path) },
+            ]
+            for call in calls {
+                let error = #expect(throws: FileError.self) { try call() }
+                #expect(error?.kind == .invalid)
+            }
+            try Files.writeAtomically([1], to: "\(directory)/good")
+            #expect(!Files.exists(path) && !Files.isWritable(path))
+            #expect(try Files.list(directory).map(\.name) == ["good"])
+        }
+    }
+
+    @Test("a directory whose name begins with an accent is where its files go")
+    func accents() async throws {
+        try await withTemporaryDirectory { directory in
+            try Files.makeDirectories("\(directory)/\u{301}a")
+            try Files.writeAtomically([1], to: "\(directory)/\u{301}a/\u{301}b")
+            #expect(try Files.list(directory).map(\.name) == ["\u{301}a"])
+            #expect(try Files.list("\(directory)/\u{301}a").map(\.name) == ["\u{301}b"])
+            #expect(PathParts("/\u{301}a").directory == "/")
+        }
+    }
+
+    @Test("root leaves a file to the user it belongs to", .enabled(if: geteuid() == 0))
+    func owner() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/a"
+            try Files.writeAtomically([1], to: path, mode: 0o640)
+            try #require(unsafe chown(path, 65534, 65533) == 0)
+            try Files.writeAtomically([2], to: path)
+            var status = stat()
+            try #require(unsafe stat(path, &status) == 0)
+            #expect(status.st_uid == 65534 && status.st_gid == 65533 && status.st_mode & 0o7777 == 0o640)
+        }
+    }
+
+    @Test("the rights that an access list gives are kept")
+    func accessList() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/a"
+            try Files.writeAtomically([1], to: path, mode: 0o640)
+            // Version 2; read and write for the owner, read for user 65534, none for the group, read as the most, none.
+            let list: [UInt8] =
+                [2, 0, 0, 0] + [1, 0, 6, 0, 255, 255, 255, 255] + [2, 0, 4, 0, 254, 255, 0, 0]
+                + [4, 0, 0, 0, 255, 255, 255, 255] + [16, 0, 4, 0, 255, 255, 255, 255]
+                + [32, 0, 0, 0, 255, 255, 255, 255]
+            let file = try FileDescriptor.open(path, O_RDWR, for: "read")
+            // Not every file system has access lists.
+            guard AccessList(bytes: list).set(on: file) else { return }
+            try Files.writeAtomically([2], to: path)
+            #expect(AccessList(of: path)?.bytes == list)
+            try Files.writeAtomically([3], to: path, mode: 0o600)
+            #expect(AccessList(of: path) == nil, "a mode that is asked for is all there is")
+        }
+    }
+
+    @Test("a file is renamed only where nothing has the new name")
+    func renamed() async throws {
+        try await withTemporaryDirectory { directory in
+            try Files.writeAtomically([1], to: "\(directory)/a")
+            try Files.writeAtomically([2], to: "\(directory)/b")
+            let kind = failure { () throws(FileError) in try Files.rename("\(directory)/a", toNew: "\(directory)/b") }
+            #expect(kind == .exists)
+            try Files.rename("\(directory)/a", toNew: "\(directory)/c")
+            #expect(try Files.list(directory).map(\.name) == ["b", "c"])
+            #expect(try Files.read("\(directory)/b", limit: 9) == [2])
         }
     }
 

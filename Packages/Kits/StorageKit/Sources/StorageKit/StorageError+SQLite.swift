@@ -42,6 +42,7 @@ extension StorageError {
             return (.open, "cannot open \(path): \(reason)")
         case (SQLITE_CONSTRAINT, _): return (.constraint, "\(path) cannot hold that: \(words)")
         case (SQLITE_MISMATCH, _), (SQLITE_RANGE, _): return (.mismatch, "a value does not fit into \(path): \(words)")
+        case (SQLITE_TOOBIG, _): return (.tooLarge, "that is more than one row of \(path) can hold; store less at once")
         case (SQLITE_IOERR, _), (SQLITE_NOMEM, _): return (.system, "cannot read or write \(path): \(reason)")
         default: return (.statement, "a statement on \(path) failed: \(words)")
         }

@@ -46,6 +46,8 @@ public struct StorageError: Failure, Hashable {
         public static let readOnly = Kind("storage.read-only")
         /// A rule of the tables forbids the value.
         public static let constraint = Kind("storage.constraint")
+        /// A value, a row or a statement is larger than SQLite takes.
+        public static let tooLarge = Kind("storage.too-large")
         /// A value is not of the type that was asked for, or there are more or fewer of them than places.
         public static let mismatch = Kind("storage.mismatch")
         /// SQLite does not understand the statement, or it cannot be run now.

@@ -54,6 +54,21 @@ struct CopyTests {
         }
     }
 
+    @Test("a file that got the name of the copy while that was made is not replaced")
+    func nameTaken() async throws {
+        try await withDatabase { database, folder in
+            try await fill(database, 2000)
+            let kind = await failure {
+                try await database.backup(to: "\(folder)/copy") { _ in
+                    do { try Files.writeAtomically([7], to: "\(folder)/copy") } catch { Issue.record(error) }
+                }
+            }
+            #expect(kind == .open)
+            #expect(try Files.read("\(folder)/copy", limit: 9) == [7])
+            #expect(try Files.list(folder).map(\.name).filter { $0.hasPrefix("copy") } == ["copy"])
+        }
+    }
+
     @Test("a copy comes back, also under connections that are open, and older forms are brought up to date")
     func restored() async throws {
         try await withDatabase { database, folder in
@@ -83,19 +98,23 @@ struct CopyTests {
         try await withDatabase { database, folder in
             try await fill(database, 500)
             try await database.backup(to: "\(folder)/copy")
+            try await database.verify("\(folder)/copy")
             var bytes = try Files.read("\(folder)/copy", limit: 1 << 26)
             for place in 100_000..<120_000 { bytes[place] = 0x5A }
             try Files.writeAtomically(bytes, to: "\(folder)/damaged")
             try Files.writeAtomically(Array("words".utf8), to: "\(folder)/words")
             try Connection.open("\(folder)/newer", migrations: notes + [Migration("c", "CREATE TABLE c (a) ")]).close()
+            // What a full disk leaves of a copy.
+            try Files.writeAtomically([], to: "\(folder)/empty")
             _ = try shell("sqlite3 \(folder)/foreign 'CREATE TABLE theirs (a)'")
             let expected: [(String, StorageError.Kind)] = [
                 ("damaged", .damaged), ("words", .damaged), ("newer", .newer), ("foreign", .foreign),
-                ("missing", .open),
+                ("missing", .open), ("empty", .damaged),
             ]
             for (name, kind) in expected {
                 let found = await failure { try await database.restore(from: "\(folder)/\(name)") }
                 #expect(found == kind, "\(name)")
+                #expect(await failure { try await database.verify("\(folder)/\(name)") } == kind, "\(name)")
             }
             #expect(try await database.read { try $0.count } == 500)
             #expect(!Files.exists("\(folder)/missing"))
@@ -223,6 +242,9 @@ struct CopyTests {
             try await store.restore(from: "\(folder)/copy")
             #expect(try await database.read { try $0.texts } == ["a"])
             #expect(try await store.compact().bytes >= 0)
+            #expect(try store.user() == nil && store.setAside() == [])
+            let used = DatabaseStore(id: "notes.texts", summary: "Notes", database: database) { "a test" }
+            #expect(try used.user() == "a test")
         }
     }
 }

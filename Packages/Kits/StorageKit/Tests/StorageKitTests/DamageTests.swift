@@ -7,6 +7,11 @@ import Testing
 
 @testable import StorageKit
 
+/// Who asks, as an action's context tells it.
+private enum Asker {
+    @TaskLocal static var name: String?
+}
+
 @Suite("Damaged files", .timeLimit(.minutes(5)))
 struct DamageTests {
     /// What was told about files set aside.
@@ -39,6 +44,8 @@ struct DamageTests {
             #expect(notice.message.contains("\(path) is damaged") && notice.message.contains(notice.setAside))
             #expect(notice.setAside.hasPrefix("\(path).damaged-20"))
             #expect(try bytes(notice.setAside) == text)
+            let store = DatabaseStore(id: "a", summary: "A", database: Database(path, migrations: notes))
+            #expect(try store.setAside() == [notice.setAside])
             let again = try notices.open(path)
             #expect(try again.texts == ["a"])
             again.close()
@@ -152,6 +159,84 @@ struct DamageTests {
             try notices.open(path).close()
             #expect(!Files.exists("\(path).suspect"))
             #expect(notices.all.isEmpty)
+        }
+    }
+
+    @Test("a damaged file that another program has open is left to it until it ends")
+    func inUse() async throws {
+        try await withTemporaryDirectory { folder in
+            let (path, notices) = ("\(folder)/a.db", Notices())
+            let database = Database(path, migrations: notes)
+            try await database.write { try $0.add("before") }
+            // So that it is all in the file and none in the log. Nothing here may open the file itself: to close it again
+            // would give up the locks that this process has.
+            _ = try await database.compact()
+            _ = try shell("printf 'no database at all' | dd of=\(path) conv=notrunc status=none")
+            await #expect(processExitsWith: .success) { [path = path as String] in
+                let error = #expect(throws: StorageError.self) { try Connection.open(path, migrations: notes) }
+                #expect(error?.kind == .busy && error?.message.contains("another program has it open") == true)
+            }
+            #expect(try Files.list(folder).allSatisfy { !$0.name.contains(".damaged-") })
+            await database.close()
+            let connection = try notices.open(path)
+            #expect(try connection.count == 0)
+            connection.close()
+            #expect(notices.all.count == 1)
+        }
+    }
+
+    @Test("work goes on in the file that has the name, when another was put in its place")
+    func replaced() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            let database = Database(path, migrations: notes)
+            try await database.write { try $0.add("old") }
+            #expect(try await database.read { try $0.texts } == ["old"])
+            for ending in ["", "-wal", "-shm"] { try Files.rename(path + ending, toNew: "\(path).away\(ending)") }
+            let other = try Connection.open(path, migrations: notes)
+            try other.add("new")
+            #expect(try await database.read { try $0.texts } == ["new"])
+            try await database.write { try $0.add("newer") }
+            #expect(try other.texts == ["new", "newer"])
+            other.close()
+            await database.close()
+            #expect(try shell("sqlite3 \(path).away 'SELECT text FROM notes'") == "old\n")
+        }
+    }
+
+    @Test("who is told of a file that was set aside is who asked for the database, and the file can be found again")
+    func told() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            try Files.writeAtomically([UInt8](repeating: 0x5A, count: 5000), to: path)
+            try Files.writeAtomically([1], to: "\(folder)/a.db2.damaged-1")
+            let told = Mutex<[String]>([])
+            let database = Database(path, migrations: notes) { notice in
+                told.withLock { $0.append("\(Asker.name ?? "nobody"): \(notice.setAside)") }
+            }
+            let store = DatabaseStore(id: "a.notes", summary: "Notes", database: database)
+            #expect(try store.setAside() == [])
+            try await Asker.$name.withValue("Ada") { _ = try await database.read { try $0.count } }
+            let copies = try store.setAside()
+            #expect(copies.count == 1 && told.withLock { $0 } == ["Ada: \(copies[0])"])
+            #expect(try bytes(copies[0]).count == 5000)
+            await database.close()
+        }
+    }
+
+    @Test("where nobody listens, standard error says that a file was set aside")
+    func toldByDefault() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            try Files.writeAtomically([UInt8](repeating: 0x5A, count: 5000), to: path)
+            let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+                [path = path as String] in
+                let database = Database(path, migrations: notes)
+                try await database.write { _ in }
+                await database.close()
+            }
+            let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+            #expect(words.contains("\(path) is damaged") && words.contains("it is now at \(path).damaged-"))
         }
     }
 

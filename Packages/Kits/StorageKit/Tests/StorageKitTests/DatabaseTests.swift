@@ -154,6 +154,30 @@ struct DatabaseTests {
         }
     }
 
+    @Test("callers who give up leave the others their order")
+    func someGiveUp() async throws {
+        try await withDatabase { database in
+            let gate = Gate()
+            async let first: Void = database.write { _ in gate.pass() }
+            await gate.reached()
+            var tasks: [Task<Void, any Error>] = []
+            for number in 0..<300 {
+                tasks.append(Task { try await database.write { try $0.add("\(number)") } })
+                while database.writer.waitingCount <= number { await Task.yield() }
+            }
+            for number in 0..<300 where number % 3 != 0 { tasks[number].cancel() }
+            while database.writer.waitingCount > 100 { await Task.yield() }
+            gate.open()
+            try await first
+            var given = 0
+            for task in tasks {
+                do { try await task.value } catch is CancellationError { given += 1 }
+            }
+            #expect(given == 200)
+            #expect(try await database.read { try $0.texts } == (0..<300).filter { $0 % 3 == 0 }.map(String.init))
+        }
+    }
+
     @Test("work that blocks leaves the threads of the tasks free")
     func poolStaysFree() async throws {
         try await withDatabase { database in

@@ -112,6 +112,66 @@ struct MigrationTests {
         }
     }
 
+    /// A table of tags that point to notes, and go with them.
+    private static let family = [
+        notes[0],
+        Migration(
+            "tags",
+            """
+            CREATE TABLE tags (
+                note INTEGER NOT NULL REFERENCES notes (id) ON DELETE CASCADE, text TEXT NOT NULL) STRICT
+            """),
+    ]
+
+    @Test("a step that rebuilds a table keeps the rows that point to it, and what they promise")
+    func rebuilt() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            let old = try Connection.open(path, migrations: Self.family)
+            for number in 0..<10 {
+                try old.add("note \(number)")
+                try old.run("INSERT INTO tags (note, text) VALUES (?, 'tag')", try old.lastInsertedID)
+            }
+            old.close()
+            let rebuild = Migration(
+                "titles",
+                """
+                CREATE TABLE new_notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL, title TEXT NOT NULL) STRICT;
+                INSERT INTO new_notes SELECT id, text, 'title' FROM notes;
+                drop
+                    table notes;
+                ALTER TABLE new_notes RENAME TO notes
+                """)
+            let new = try Connection.open(path, migrations: Self.family + [rebuild])
+            #expect(try new.count == 10)
+            func tags() throws -> Int? { try new.first("SELECT count(*) FROM tags") { row in try row[0] } }
+            #expect(try tags() == 10)
+            // Foreign keys are awake again.
+            try new.run("DELETE FROM notes WHERE id = 1")
+            #expect(try tags() == 9)
+            #expect(failure { try new.run("INSERT INTO tags (note, text) VALUES (77, 'lost')") } == .constraint)
+            new.close()
+        }
+    }
+
+    @Test("a step that drops a table and leaves rows that point to nothing is refused, and nothing of it stays")
+    func orphans() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = "\(folder)/a.db"
+            let old = try Connection.open(path, migrations: Self.family)
+            try old.add("a")
+            try old.run("INSERT INTO tags (note, text) VALUES (1, 'tag')")
+            old.close()
+            let bad = Migration(
+                "bad", "DROP TABLE notes; CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT")
+            #expect(failure { _ = try Connection.open(path, migrations: Self.family + [bad]) } == .constraint)
+            let again = try Connection.open(path, migrations: Self.family)
+            #expect(try again.texts == ["a"])
+            #expect(try again.first("SELECT text FROM tags") { row in try row[0] as String } == "tag")
+            again.close()
+        }
+    }
+
     @Test("four programs that migrate at once take each step once")
     func together() async throws {
         try await withTemporaryDirectory { folder in

@@ -23,6 +23,16 @@ struct StatementTests {
         }
     }
 
+    @Test("what is larger than a row can be is refused as too large, and not as a wrong statement")
+    func tooLarge() async throws {
+        try await withNotes { connection in
+            let large: SQL = "INSERT INTO notes (text) VALUES (CAST(zeroblob(2000000000) AS TEXT))"
+            #expect(failure { try connection.run(large) } == .tooLarge)
+            let count = try connection.count
+            #expect(count == 0)
+        }
+    }
+
     @Test("too few and too many values are refused")
     func valueCount() async throws {
         try await withNotes { connection in

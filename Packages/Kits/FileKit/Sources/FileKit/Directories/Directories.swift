@@ -54,7 +54,7 @@ public struct Directories: Sendable {
     public var systemConfig: [String] {
         let value = environment["XDG_CONFIG_DIRS"] ?? ""
         let listed = (value.isEmpty ? "/etc/xdg" : value).split(separator: ":")
-        return listed.filter { $0.hasPrefix("/") }.map { "\($0)/\(application)" }
+        return listed.filter { $0.utf8.first == UInt8(ascii: "/") }.map { "\($0)/\(application)" }
     }
 }
 
@@ -68,14 +68,14 @@ extension Directories {
     /// "All paths set in these environment variables must be absolute. If an implementation encounters a relative
     /// path in any of these variables it should consider the path invalid and ignore it." (XDG Base Directory)
     private func absolute(_ variable: String) -> String? {
-        environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        environment[variable].flatMap { $0.startsAtRoot ? $0 : nil }
     }
 
     // A relative override is refused rather than ignored: ignoring it would write to the real home after all.
     private var overridingFolder: String? {
         get throws(FileError) {
             guard let override, let folder = environment[override], !folder.isEmpty else { return nil }
-            guard folder.hasPrefix("/") else {
+            guard folder.startsAtRoot else {
                 throw FileError(.notFound, "use", folder, because: "\(override) has to be an absolute path")
             }
             return folder

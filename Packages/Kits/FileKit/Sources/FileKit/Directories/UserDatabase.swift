@@ -13,7 +13,7 @@ enum UserDatabase {
                 unsafe found != nil, let home = unsafe record.pw_dir
             else { return nil }
             let path = unsafe String(cString: home)
-            return path.hasPrefix("/") ? path : nil
+            return path.startsAtRoot ? path : nil
         }
     }
 }

@@ -5,42 +5,48 @@ import Glibc
 /// Until `commit` the old file is untouched; a value that goes away uncommitted removes what it wrote.
 struct AtomicWrite: ~Copyable {
     private let directory: FileDescriptor
-    private let temporary: FileDescriptor
-    private let temporaryName: String
+    private let temporary: TemporaryFile
     private let name: String
     private let path: String
     private let mode: UInt32
+    /// The file that is replaced.
+    private let existing: FileInfo?
+    private var isCommitted = false
+    /// The rights beyond the mode, which are kept where no mode is asked for.
+    private let accessList: AccessList?
 
     init(replacing path: String, mode: UInt32?) throws(FileError) {
+        try FileError.refuseZero(path, "write")
         let target = PathParts(try Self.followingLinks(path))
         let directory = try FileDescriptor.open(target.directory, O_RDONLY | O_DIRECTORY, for: "write in")
         let existing = try Self.existing(target.name, in: directory, path: path)
-        let temporaryName = ".~\(String(UInt64.random(in: .min ... .max), radix: 36)).tmp"
-        // Owner-only until the content is complete, whatever the final mode will be.
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-        temporary = try FileDescriptor.open(
-            temporaryName, flags, mode: 0o600, in: directory.rawValue, for: "write", naming: path)
+        temporary = try TemporaryFile.make(beside: target.name, in: directory, path: path)
+        accessList = existing != nil && mode == nil ? AccessList(of: "\(target.directory)/\(target.name)") : nil
         self.directory = directory
-        self.temporaryName = temporaryName
         self.path = path
+        self.existing = existing
         name = target.name
         self.mode = mode ?? existing.map { $0.mode & 0o777 } ?? 0o600
     }
 
     deinit {
-        // Fails harmlessly after a commit, when the name is gone already.
-        _ = unsafe unlinkat(directory.rawValue, temporaryName, 0)
+        // After a commit the next writer may have the name already.
+        if !isCommitted { _ = unsafe unlinkat(directory.rawValue, temporary.name, 0) }
     }
 
     borrowing func write(_ bytes: Span<UInt8>) throws(FileError) {
-        try temporary.writeAll(bytes)
+        try temporary.file.writeAll(bytes)
     }
 
     /// Makes the new content durable and visible under the target's name.
     consuming func commit() throws(FileError) {
-        try check(fchmod(temporary.rawValue, mode))
-        try check(fsync(temporary.rawValue))
-        try check(unsafe renameat(directory.rawValue, temporaryName, directory.rawValue, name))
+        keepOwner()
+        try check(fchmod(temporary.file.rawValue, mode))
+        // The file system had it, so that it takes it; the mode holds in any case.
+        _ = accessList?.set(on: temporary.file)
+        try check(fsync(temporary.file.rawValue))
+        try check(unsafe renameat(directory.rawValue, temporary.name, directory.rawValue, name))
+        isCommitted = true
         // Some network file systems cannot sync a directory and say so with EINVAL; the rename has happened anyway.
         if fsync(directory.rawValue) != 0, errno != EINVAL { throw FileError("write", path, errno: errno) }
     }
@@ -59,7 +65,7 @@ struct AtomicWrite: ~Copyable {
             // EINVAL: it is not a link; ENOENT: nothing is there yet. Both end the chain.
             guard length >= 0 else { return current }
             let link = String(decoding: target.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
-            current = link.hasPrefix("/") ? link : "\(PathParts(current).directory)/\(link)"
+            current = link.startsAtRoot ? link : "\(PathParts(current).directory)/\(link)"
         }
         throw FileError("write", path, errno: ELOOP)
     }
@@ -75,5 +81,18 @@ struct AtomicWrite: ~Copyable {
         let info = FileInfo(status)
         try Files.requireRegular(info, "write", path)
         return info
+    }
+}
+
+// MARK: What is kept of the old file
+
+extension AtomicWrite {
+    /// Leaves the file to whom it belonged, as far as this user may: root writes into the files of others.
+    private borrowing func keepOwner() {
+        guard let existing else { return }
+        if fchown(temporary.file.rawValue, existing.owner, existing.group) != 0 {
+            // The group alone is enough for those who share a file.
+            _ = fchown(temporary.file.rawValue, uid_t.max, existing.group)
+        }
     }
 }

@@ -8,6 +8,9 @@ public struct FileInfo: Sendable, Hashable {
     public let size: Int64
     /// The permission bits (0o7777).
     public let mode: UInt32
+    /// The user and the group that it belongs to.
+    let owner: UInt32
+    let group: UInt32
     /// When the content last changed, as the time since 1970.
     public let modified: Duration
 
@@ -23,6 +26,8 @@ public struct FileInfo: Sendable, Hashable {
         kind = Kind(mode: status.st_mode)
         size = Int64(status.st_size)
         mode = status.st_mode & 0o7777
+        owner = status.st_uid
+        group = status.st_gid
         modified = .seconds(status.st_mtim.tv_sec) + .nanoseconds(status.st_mtim.tv_nsec)
     }
 }

@@ -11,6 +11,7 @@ extension Files {
 
     /// The entries of a directory in the order of their names; more than `limit` of them is an error.
     public static func list(_ directory: String, limit: Int = 100_000) throws(FileError) -> [Entry] {
+        try FileError.refuseZero(directory, "list")
         guard let stream = unsafe opendir(directory) else { throw FileError("list", directory, errno: errno) }
         defer { unsafe closedir(stream) }
         var entries: [Entry] = []
@@ -34,6 +35,7 @@ extension Files {
 
     /// Makes the directory and those above it that are missing, each with `mode`; an existing one is left as it is.
     public static func makeDirectories(_ path: String, mode: UInt32 = 0o700) throws(FileError) {
+        try FileError.refuseZero(path, "make directory")
         if unsafe mkdir(path, mode) == 0 { return }
         var failure = errno
         let parent = PathParts(path).directory
@@ -49,6 +51,7 @@ extension Files {
 
     /// Removes a file, a symbolic link (never what it points to) or an empty directory.
     public static func remove(_ path: String) throws(FileError) {
+        try FileError.refuseZero(path, "remove")
         guard unsafe Glibc.remove(path) == 0 else { throw FileError("remove", path, errno: errno) }
     }
 

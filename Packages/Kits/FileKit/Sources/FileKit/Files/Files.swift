@@ -23,11 +23,12 @@ public enum Files {
 
     /// Whether anything is at the path; a dangling symbolic link counts as nothing.
     public static func exists(_ path: String) -> Bool {
-        unsafe access(path, F_OK) == 0
+        unsafe !path.utf8.contains(0) && access(path, F_OK) == 0
     }
 
     /// What is at the path; with `followLinks` false, a symbolic link is described itself.
     public static func info(_ path: String, followLinks: Bool = true) throws(FileError) -> FileInfo {
+        try FileError.refuseZero(path, "look at")
         var status = stat()
         let flags = followLinks ? 0 : AT_SYMLINK_NOFOLLOW
         guard unsafe fstatat(AT_FDCWD, path, &status, flags) == 0 else {
@@ -38,6 +39,7 @@ public enum Files {
 
     /// The absolute path with every symbolic link, `.` and `..` resolved; the entry has to exist.
     public static func canonical(_ path: String) throws(FileError) -> String {
+        try FileError.refuseZero(path, "resolve")
         guard let resolved = unsafe realpath(path, nil) else { throw FileError("resolve", path, errno: errno) }
         defer { unsafe free(resolved) }
         return unsafe String(cString: resolved)

@@ -33,6 +33,9 @@ public final class Connection {
     /// Whether nothing more can be done with it.
     public var isClosed: Bool { opened == nil }
 
+    /// Whether another file has the name of the one that is open.
+    var hasMoved: Bool { opened?.hasMoved ?? false }
+
     /// Closes it; a transaction that is open is rolled back. Once is enough, twice does no harm.
     public func close() {
         cache.removeAll()

@@ -52,6 +52,15 @@ final class Handle {
     /// Whether no transaction is open.
     var isIdle: Bool { unsafe sqlite3_get_autocommit(raw) != 0 }
 
+    /// Whether another file has the name by now.
+    var hasMoved: Bool { unsafe storage_has_moved(raw) != 0 }
+
+    /// Locks the file for this connection alone, which has not used it yet; false where somebody has it open.
+    func lockAlone() -> Bool {
+        // What cannot be locked at all, as a file that may not be written, has no writers either.
+        unsafe storage_lock_alone(raw) & 0xff != SQLITE_BUSY
+    }
+
     func check(_ code: Int32) throws {
         if code != SQLITE_OK { throw failure(code) }
     }

@@ -4,6 +4,8 @@ import LoopKit
 
 extension Database {
     /// Looks through the whole file for damage, as it is, and gives a sentence for each finding.
+    ///
+    /// One that would not be opened, because it is newer or of another program, throws as opening does.
     public nonisolated(nonsending) func check() async throws -> [String] {
         guard Files.exists(path) else { return [] }
         let cancellation = Cancellation()
@@ -35,6 +37,7 @@ extension Opening {
         do {
             let connection = try inspect(path, cancellation)
             try connection.requireOwn()
+            _ = try connection.requireKnown(migrations)
             let orphans = try connection.all("PRAGMA foreign_key_check") { row in
                 "a row of table \(try row[0] as String) points to nothing in \(try row[2] as String)"
             }

@@ -23,7 +23,8 @@ public final class Database: Sendable {
     private let isPrepared: Prepared
 
     /// Names the file and its form. Waits for the locks of other programs end with an error after `busyLimit`;
-    /// `notice` is told, on any thread, when a damaged file was set aside.
+    /// `notice` is told when a damaged file was set aside, in the task of the call that opened it; standard error, where
+    /// nothing else is said.
     ///
     /// - Parameter leavesLog: whether a short log stays beside the file at the end, since moving it into the file takes
     ///   longer than all else that a short command does. Then the file alone is not the whole: a copy made by hand needs
@@ -31,21 +32,22 @@ public final class Database: Sendable {
     public init(
         _ path: String, migrations: [Migration], durability: Durability = .full, leavesLog: Bool = false,
         readers: Int = 3, busyLimit: Duration = .seconds(30),
-        notice: @escaping @Sendable (StorageNotice) -> Void = { _ in }
+        notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
     ) {
+        let notices = Notices(notice)
         let opening = Opening(
             path: path, migrations: migrations, durability: durability, leavesLog: leavesLog, busyLimit: busyLimit,
-            notice: notice)
+            notice: notices.add)
         let isPrepared = Prepared()
         self.path = path
         self.opening = opening
         self.isPrepared = isPrepared
-        writer = Pool(path, width: 1) { cancellation in
+        writer = Pool(path, width: 1, notices: notices) { cancellation in
             let connection = try opening.open(cancellation)
             isPrepared.flag.store(true, ordering: .releasing)
             return connection
         }
-        self.readers = Pool(path, width: max(1, readers)) { try opening.openReader($0) }
+        self.readers = Pool(path, width: max(1, readers), notices: notices) { try opening.openReader($0) }
     }
 
     /// Does all of `body` in one transaction, or nothing. Transactions follow each other in the order of the calls.

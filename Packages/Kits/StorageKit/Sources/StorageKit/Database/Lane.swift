@@ -10,6 +10,8 @@ final class Lane: @unchecked Sendable {
         _ cancellation: Cancellation?, open: (Cancellation?) throws -> Connection,
         _ body: (Connection) throws -> Result
     ) throws -> Result {
+        // Somebody has put another file in the place of ours: what is written into the old one, nobody reads again.
+        if connection?.hasMoved == true { close() }
         let connection = try connection ?? open(cancellation)
         self.connection = connection
         connection.watch.cancellation = cancellation

@@ -8,7 +8,7 @@ import Synchronization
 /// none is left, so an idle database has none.
 final class Pool: Sendable {
     private struct State {
-        var waiting: [Job] = []
+        var waiting = JobQueue()
         var idle: [Lane] = []
         /// Lanes that work, on threads of the pool and on those of callers.
         var busy = 0
@@ -28,12 +28,16 @@ final class Pool: Sendable {
 
     private let path: String
     private let width: Int
+    private let notices: Notices
     private let open: @Sendable (Cancellation?) throws -> Connection
     private let state = Mutex(State())
 
-    init(_ path: String, width: Int, open: @escaping @Sendable (Cancellation?) throws -> Connection) {
+    init(
+        _ path: String, width: Int, notices: Notices, open: @escaping @Sendable (Cancellation?) throws -> Connection
+    ) {
         self.path = path
         self.width = width
+        self.notices = notices
         self.open = open
     }
 
@@ -43,6 +47,7 @@ final class Pool: Sendable {
         _ body: @escaping @Sendable (Connection) throws -> Result
     ) async throws -> Result {
         let cancellation = Cancellation()
+        defer { notices.tell() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let job = Job(cancellation: cancellation) { [open] lane in
@@ -65,7 +70,10 @@ final class Pool: Sendable {
             state.busy += 1
             return state.idle.popLast() ?? Lane()
         }
-        defer { putBack(lane) }
+        defer {
+            putBack(lane)
+            notices.tell()
+        }
         return try lane.use(nil, open: open, body)
     }
 
@@ -126,9 +134,7 @@ extension Pool {
     }
 
     private func withdraw(_ cancellation: Cancellation) {
-        let job = state.withLock { state in
-            state.waiting.firstIndex { $0.cancellation === cancellation }.map { state.waiting.remove(at: $0) }
-        }
+        let job = state.withLock { $0.waiting.remove(cancellation) }
         job?.refuse(CancellationError())
     }
 
@@ -153,7 +159,7 @@ extension Pool {
     /// The next in the queue; with nobody there, the lane counts as free from here on.
     private func nextJob() -> Job? {
         state.withLock { state in
-            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+            if let job = state.waiting.popFirst() { return job }
             state.working -= 1
             return nil
         }

@@ -23,18 +23,37 @@ extension Connection {
     ///
     /// Two programs may do this at once: whoever comes second looks again under the lock and finds the step taken.
     func migrate(_ migrations: [Migration]) throws {
-        while try requireKnown(migrations) < migrations.count || !isMarked() {
+        while case let next = try requireKnown(migrations), try next < migrations.count || !isMarked() {
+            let dropsTable = next < migrations.count && migrations[next].dropsTable
+            // Inside of a transaction this would do nothing.
+            if dropsTable { try run("PRAGMA foreign_keys = OFF") }
+            defer { if dropsTable { wakeForeignKeys() } }
             try transaction {
                 let taken = try requireKnown(migrations)
                 if try !isMarked() { try mark() }
-                guard taken < migrations.count else { return }
+                guard taken < migrations.count, taken == next else { return }
+                let orphans = dropsTable ? try orphanCount : 0
                 let migration = migrations[taken]
                 try runScript(migration.sql)
+                if dropsTable, try orphanCount > orphans {
+                    throw StorageError(
+                        .constraint,
+                        "the step '\(migration.name)' of \(PlainText.escape(path)) leaves rows that point to nothing")
+                }
                 try run(
                     "INSERT INTO storage_migrations (version, name, checksum) VALUES (?, ?, ?)",
                     taken + 1, migration.name, migration.checksum)
             }
         }
+    }
+
+    private var orphanCount: Int {
+        get throws { try first("SELECT count(*) FROM pragma_foreign_key_check") { row in try row[0] } ?? 0 }
+    }
+
+    private func wakeForeignKeys() {
+        // A connection that forgot its rules would let anything in.
+        do { try watch.undisturbed { _ = try run("PRAGMA foreign_keys = ON") } } catch { close() }
     }
 
     /// How many steps were taken; throws unless they are the first of those known here.
@@ -61,7 +80,8 @@ extension Connection {
         return taken.count
     }
 
-    private func isMarked() throws -> Bool {
+    /// Whether this package has made tables in it.
+    func isMarked() throws -> Bool {
         try first("SELECT 1 FROM sqlite_schema WHERE name = 'storage_migrations'") { _ in true } ?? false
     }
 

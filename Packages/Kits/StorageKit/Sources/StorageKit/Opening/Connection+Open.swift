@@ -1,13 +1,14 @@
+import Capabilities
 import Glibc
 
 extension Connection {
     /// Opens a database of one's own thread: makes it if it is missing, and brings its tables up to date.
     ///
-    /// A damaged file is set aside, which `notice` tells; a newer, changed or foreign one is refused. Waits block the
+    /// A damaged file is set aside, which `notice` tells, or standard error; a newer, changed or foreign one is refused. Waits block the
     /// thread, for at most `busyLimit` each.
     public static func open(
         _ path: String, migrations: [Migration], durability: Durability = .full, busyLimit: Duration = .seconds(30),
-        notice: @escaping @Sendable (StorageNotice) -> Void = { _ in }
+        notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
     ) throws -> Connection {
         let opening = Opening(
             path: path, migrations: migrations, durability: durability, busyLimit: busyLimit, notice: notice)
@@ -23,7 +24,8 @@ extension Connection {
             do {
                 let mode: String? = try first("PRAGMA journal_mode = WAL") { row in try row[0] }
                 if mode == "wal" { return }
-                throw StorageError(.open, "the file system cannot share memory, so \(path) cannot be used there")
+                throw StorageError(
+                    .open, "the file system cannot share memory, so \(PlainText.escape(path)) cannot be used there")
             } catch let error as StorageError where error.kind == .busy {
                 guard ContinuousClock.now < deadline else { throw error }
                 usleep(5000)

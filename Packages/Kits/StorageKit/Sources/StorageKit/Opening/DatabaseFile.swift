@@ -93,6 +93,17 @@ struct DatabaseFile: Sendable {
         return name
     }
 
+    /// The files that `setAside` made, the oldest first, without those that SQLite had put beside them.
+    var setAsides: [String] {
+        get throws {
+            guard !path.isEmpty, Files.exists(folderPath) else { return [] }
+            let beginning = "\(path).damaged-"
+            return try Files.list(folderPath).map { "\(folderPath)/\($0.name)" }.filter { file in
+                file.hasPrefix(beginning) && !["-wal", "-shm", "-journal"].contains { file.hasSuffix($0) }
+            }
+        }
+    }
+
     private func rename(_ old: String, _ new: String) throws {
         guard unsafe Glibc.rename(old, new) == 0 || errno == ENOENT else {
             throw StorageError(.open, "\(PlainText.escape(old)) is damaged and cannot be set aside: \(reason(errno))")

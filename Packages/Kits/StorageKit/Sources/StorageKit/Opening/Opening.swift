@@ -85,14 +85,32 @@ struct Opening: Sendable {
         } catch let error as StorageError where error.kind == .damaged {
             reason = error.message
         }
+        let alone = try lockAlone(cancellation, reason)
         let place = try file.setAside(at: .now)
         let connection = try openSound(cancellation)
+        _ = consume alone
         lock.release()
         notice(
             StorageNotice(
                 message: "\(reason); it is now at \(PlainText.escape(place)), and an empty one was begun",
                 setAside: place))
         return connection
+    }
+
+    /// Makes sure that nobody has the file open. Whoever has would go on writing into what was set aside, and lose it.
+    private func lockAlone(_ cancellation: Cancellation?, _ reason: String) throws -> Handle {
+        let handle = try Handle(path, .write, watch: watch(cancellation))
+        // Others that meet the damage as they open it are gone in a moment.
+        let deadline = ContinuousClock.now + min(busyLimit, .seconds(1))
+        while !handle.lockAlone() {
+            if cancellation?.isWanted == true { throw CancellationError() }
+            guard ContinuousClock.now < deadline else {
+                throw StorageError(
+                    .busy, "\(reason); another program has it open, so end that one first, and then try again")
+            }
+            usleep(10_000)
+        }
+        return handle
     }
 
     private func lockRepair(_ cancellation: Cancellation?) throws -> FileLock {
