@@ -54,6 +54,20 @@ struct DigestTests {
         #expect(Base64.encode([0xFB, 0xFF]) == "+/8=")
     }
 
+    @Test("no two texts of Base64 are the same bytes but for line breaks and padding that is left out")
+    func base64() {
+        for (text, bytes) in [
+            ("", [UInt8]()), ("/w==", [255]), ("/w", [255]), ("+/8=", [251, 255]), ("AAAA", [0, 0, 0]),
+        ] {
+            #expect(Base64.decode(text) == bytes)
+        }
+        #expect(Base64.decode("AA\r\nAA\n") == [0, 0, 0])
+        for text in ["/x==", "/w=", "/w===", "/w====", "+/9=", "AAAA=", "AAAA====", "=", "A", "A=", "/w==/w==", "-_"] {
+            #expect(Base64.decode(text) == nil, "\(text)")
+        }
+        #expect(Base64URL.decode("_w") == [255] && Base64URL.decode("_x") == nil && Base64URL.decode("-_9") == nil)
+    }
+
     @Test(
         "codes are those of RFC 4231",
         arguments: [

@@ -7,6 +7,7 @@ public import ModelKit
 ///     let dialect = AnthropicDialect()
 ///     let body = try dialect.body(of: ChatRequest(model: "claude-sonnet-4-5", messages: [Message(.user, "Hello")]))
 public struct AnthropicDialect: Dialect {
+    public static let kind = RequestDialect.anthropic
     /// What the header `anthropic-version` has to say.
     public static let version = "2023-06-01"
 

@@ -32,9 +32,13 @@ public struct Heard: Sendable, Equatable {
         for event in events {
             switch (told.last, event) {
             case (.text(let old), .text(let new)): told[told.count - 1] = .text(old + new)
-            case (.reasoning(let old), .reasoning(let new)):
+            case (.reasoning(let old), .reasoning(let new)) where old.signature == nil && old.sealed == nil:
                 told[told.count - 1] = .reasoning(Reasoning(old.text + new))
             case (.refusal(let old), .refusal(let new)): told[told.count - 1] = .refusal(old + new)
+            case (.reasoning(let old), .thought(let end)) where old.signature == nil && old.sealed == nil:
+                told[told.count - 1] = .reasoning(
+                    Reasoning(old.text, signature: end.signature, sealed: end.sealed))
+            case (_, .thought(let end)): told.append(.reasoning(end))
             case (_, .text(let text)): told.append(.text(text))
             case (_, .reasoning(let text)): told.append(.reasoning(Reasoning(text)))
             case (_, .refusal(let text)): told.append(.refusal(text))
@@ -56,7 +60,10 @@ extension ChatAnswer {
             + message.parts.flatMap { part -> [ChatEvent] in
                 switch part {
                 case .text(let text): text.map { .text(String($0)) }
-                case .reasoning(let reasoning): [.reasoning(reasoning.text)]
+                case .reasoning(let reasoning):
+                    [.reasoning(reasoning.text)]
+                        + (reasoning.signature == nil && reasoning.sealed == nil
+                            ? [] : [.thought(Reasoning("", signature: reasoning.signature, sealed: reasoning.sealed))])
                 case .refusal(let text): [.refusal(text)]
                 case .call(let call): [.calling(id: call.id, name: call.name), .call(call)]
                 case .malformedCall(let call): [.malformedCall(call)]

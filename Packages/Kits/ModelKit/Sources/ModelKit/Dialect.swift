@@ -10,6 +10,8 @@ public import JSON
 public protocol Dialect: Sendable {
     associatedtype Reader: AnswerReader
 
+    /// Which one it is.
+    static var kind: RequestDialect { get }
     /// What is sent.
     func body(of request: ChatRequest) throws(DialectError) -> JSONObject
     /// Reads an answer that is streamed.
@@ -33,7 +35,8 @@ public protocol AnswerReader: Sendable {
     var isComplete: Bool { get }
     /// The whole answer, after the stream has ended. Calls that could be complete only now come as events.
     ///
-    /// Throws `.cut` when the server had not said that it was all, and `.empty` when there is nothing in it.
+    /// Throws `.cut` when the server had not said that it was all, and `.empty` when what came is no answer. An answer
+    /// without text and calls is one.
     mutating func finish(into events: inout [ChatEvent]) throws(DialectError) -> ChatAnswer
     /// What has come so far, for an answer that ends in another way.
     var partial: ChatAnswer { get }

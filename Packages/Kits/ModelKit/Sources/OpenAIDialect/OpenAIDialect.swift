@@ -6,6 +6,8 @@ public import ModelKit
 ///     let dialect = OpenAIDialect(.openRouter)
 ///     let body = try dialect.body(of: ChatRequest(model: "a-model", messages: [Message(.user, "Hello")]))
 public struct OpenAIDialect: Dialect {
+    public static let kind = RequestDialect.openai
+
     public let quirks: OpenAIQuirks
 
     public init(_ quirks: OpenAIQuirks = .openAI) {

@@ -8,6 +8,8 @@ public import ModelKit
 ///     let dialect = ResponsesDialect()
 ///     let body = try dialect.body(of: ChatRequest(model: "gpt-5", messages: [Message(.user, "Hello")]))
 public struct ResponsesDialect: Dialect {
+    public static let kind = RequestDialect.responses
+
     public let options: ResponsesOptions
 
     public init(_ options: ResponsesOptions = ResponsesOptions()) {

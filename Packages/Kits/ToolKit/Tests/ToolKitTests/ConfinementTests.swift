@@ -45,6 +45,28 @@ struct ConfinementTests {
         }
     }
 
+    @Test(
+        "a folder that has become a link, or lies below one, is not opened by the path that was agreed to",
+        arguments: resolvers)
+    func replaced(_ resolver: Folder.Resolver) async throws {
+        try await withPlayground(resolver: resolver) { place in
+            let base = try Files.canonical(place.base)
+            try place.write("deep/a.txt", "inside")
+            _ = try Workspace(canonical: "\(base)/work", resolver: resolver)
+            _ = try Workspace(canonical: "\(base)/work/deep", resolver: resolver)
+            try #require(unsafe rename("\(base)/work", "\(base)/moved") == 0)
+            try #require(unsafe symlink("moved", "\(base)/work") == 0)
+            for path in ["\(base)/work", "\(base)/work/deep"] {
+                #expect(throws: WorkspaceError.self) { _ = try Workspace(canonical: path, resolver: resolver) }
+                // By any path a link is followed, as a person means it who gives one.
+                _ = try Workspace(path, resolver: resolver)
+            }
+            try #require(unsafe unlink("\(base)/work") == 0)
+            try #require(unsafe rename("\(base)/moved", "\(base)/work") == 0)
+            _ = try Workspace(canonical: "\(base)/work", resolver: resolver)
+        }
+    }
+
     @Test("links and .. that stay inside are followed", arguments: resolvers)
     func inside(_ resolver: Folder.Resolver) async throws {
         try await withPlayground(resolver: resolver) { place in

@@ -10,7 +10,7 @@ public enum Base64 {
     }
 
     /// The bytes behind a text, or nil when it is no such text. Line breaks and missing padding are taken, as in mail and
-    /// in what people paste.
+    /// in what people paste; padding that is there has to be right.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var letters = ""
         letters.reserveCapacity(text.utf8.count)
@@ -23,7 +23,8 @@ public enum Base64 {
             default: letters.unicodeScalars.append(character)
             }
         }
-        while letters.hasSuffix("=") { letters.removeLast() }
-        return Base64URL.decode(letters)
+        let padding = letters.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        guard padding == 0 || padding <= 2 && letters.utf8.count % 4 == 0 else { return nil }
+        return Base64URL.decode(letters.dropLast(padding))
     }
 }

@@ -26,7 +26,8 @@ public enum Base64URL {
                 bytes.append(UInt8(truncatingIfNeeded: held >> UInt32(count)))
             }
         }
-        return bytes
+        // Bits that no byte takes: with them set, two texts would be the same bytes.
+        return held & (1 << UInt32(count) - 1) == 0 ? bytes : nil
     }
 
     private static func value(_ character: UInt8) -> UInt32? {

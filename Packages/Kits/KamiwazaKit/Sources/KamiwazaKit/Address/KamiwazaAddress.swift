@@ -16,6 +16,11 @@ public struct KamiwazaAddress: Sendable, Hashable {
             throw KamiwazaError(.invalidAddress, "no address was given; name the server, such as lab.example")
         }
         do throws(HTTPError) {
+            // They would be lost on the way to the API, and whoever typed them meant something by them.
+            guard !text.contains(where: { $0 == "?" || $0 == "#" }) else {
+                throw HTTPError(
+                    .invalid, "the address of a server has no '?' or '#' in it; leave out what begins there")
+            }
             let whole = try HTTPURL(String(text), assuming: .https)
             var path = whole.path[...]
             while path.hasSuffix("/") { path = path.dropLast() }

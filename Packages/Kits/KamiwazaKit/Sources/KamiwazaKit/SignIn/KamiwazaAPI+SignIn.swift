@@ -25,14 +25,25 @@ extension KamiwazaAPI {
         let call = signInCall(user, password, scope: "\(Self.scope) offline_access")
         let response = try await exchange(call)
         if response.status.isSuccess { return try KamiwazaTokens(response) }
-        // Only a refusal that names the scope: a wrong password sent twice would lock the account sooner.
-        if response.status.code < 500, ServerWords(response, redactor: Redactor()).mentions("scope") {
+        if Self.refusesOfflineAccess(response) {
             return try KamiwazaTokens(try await answer(to: signInCall(user, password, scope: Self.scope)))
         }
         throw KamiwazaError(response, to: call, redactor: redactor(for: call))
     }
 
     private static let scope = "openid email profile"
+
+    /// Whether a refusal is about the refresh token and not about the person: a wrong password that is sent twice would
+    /// lock the account sooner.
+    ///
+    /// Keycloak says `invalid_scope`, or `not_allowed` with "Offline tokens not allowed for the user or client". The
+    /// platform passes that on in a form that is not promised, so that the whole answer is searched.
+    private static func refusesOfflineAccess(_ response: HTTPResponse) -> Bool {
+        guard response.status.code != 423, response.status.code != 429 else { return false }
+        let text = String(decoding: response.body.prefix(4096), as: UTF8.self).lowercased()
+        if text.contains("not_allowed") || text.contains("offline") { return true }
+        return response.status.code < 500 && text.contains("scope")
+    }
 
     private func signInCall(_ user: String, _ password: Secret, scope: String) -> KamiwazaCall {
         var form = WebForm()

@@ -18,9 +18,10 @@ extension Endpoints {
             .query("client_id", "Who asks", as: String?.self), .query("redirect_uri", "Where to go", as: String?.self),
             .query("response_type", "code", as: String?.self), .query("state", "Comes back", as: String?.self),
             .query("nonce", "Comes back in the id_token", as: String?.self),
+            .query("scope", "What is asked for", as: String?.self),
             .query("code_challenge", "PKCE", as: String?.self),
             .query("code_challenge_method", "PKCE", as: String?.self)
-        ) { request, client, redirectURI, type, state, nonce, challenge, method in
+        ) { request, client, redirectURI, type, state, nonce, scope, challenge, method in
             // Nobody is sent to an address that is not known, not even with an error.
             let isOwn = redirectURI == "\(request.origin)\(apiPath)/auth/callback"
             guard client == Platform.clientID, let redirectURI, isOwn || RedirectURI.isLoopback(redirectURI) else {
@@ -39,7 +40,9 @@ extension Endpoints {
             }
             let code = board.change { platform in
                 platform.makeCode(
-                    for: account, redirectURI: redirectURI, challenge: challenge, nonce: nonce, issuer: issuer(request))
+                    for: account, redirectURI: redirectURI, challenge: challenge, nonce: nonce,
+                    scope: isOwn ? nil : scope,
+                    issuer: issuer(request))
             }
             return back([("code", code), ("session_state", SignedToken.word())])
         }
@@ -70,7 +73,8 @@ extension Endpoints {
             return .json(
                 board.change { platform in
                     platform.addDevice(
-                        issuer: issuer(request), verification: "\(request.origin)\(Self.realm)/device")
+                        issuer: issuer(request), scope: form["scope"],
+                        verification: "\(request.origin)\(Self.realm)/device")
                 })
         }
     }

@@ -15,6 +15,9 @@ public struct KamiwazaSetup: Sendable {
     public var sessionLifetime: Duration = .seconds(1800)
     /// Whether sessions may be refreshed at all. Without it, asking for `offline_access` is refused.
     public var givesRefreshTokens = true
+    /// Whether the realm refuses `offline_access` as Keycloak does for a user or client without that role. In a browser
+    /// and on a device the person has signed in by then.
+    public var refusesOfflineTokens = false
     /// Whether a request for a personal token counts only as a body, as in some versions.
     public var takesTokenRequestsAsBodyOnly = false
     /// Where the API is; outside of it is the web interface, which answers everything with a page.

@@ -11,6 +11,7 @@ extension Platform {
         let redirectURI: String
         let challenge: String?
         let nonce: String?
+        let scope: String?
         let issuer: String
         let expires: Timestamp
     }
@@ -28,6 +29,7 @@ extension Platform {
         let deviceCode: String
         let userCode: String
         let issuer: String
+        let scope: String?
         let expires: Timestamp
         var interval: Duration
         var lastPoll: Timestamp?
@@ -48,11 +50,12 @@ extension Platform {
     }
 
     mutating func makeCode(
-        for account: String, redirectURI: String, challenge: String?, nonce: String?, issuer: String
+        for account: String, redirectURI: String, challenge: String?, nonce: String?, scope: String?, issuer: String
     ) -> String {
         let code = SignedToken.word(24)
         codes[code] = Code(
-            account: account, redirectURI: redirectURI, challenge: challenge, nonce: nonce, issuer: issuer,
+            account: account, redirectURI: redirectURI, challenge: challenge, nonce: nonce, scope: scope,
+            issuer: issuer,
             expires: now.after(.seconds(60)))
         return code
     }
@@ -69,7 +72,16 @@ extension Platform {
                 throw GrantError(error: "invalid_grant", description: "PKCE verification failed")
             }
         }
+        try checkScope(known.scope)
         return tokens(for: known.account, session: newSession(), nonce: known.nonce, issuer: known.issuer)
+    }
+
+    /// Keycloak looks only when tokens are made, so that the person has signed in by then.
+    private func checkScope(_ scope: String?) throws(GrantError) {
+        guard setup.refusesOfflineTokens, scope?.split(separator: " ").contains("offline_access") == true else {
+            return
+        }
+        throw GrantError(error: "not_allowed", description: Self.offlineRefusal)
     }
 
     mutating func refreshGrant(_ token: String?) throws(GrantError) -> JSON {
@@ -84,12 +96,12 @@ extension Platform {
 // MARK: Devices
 
 extension Platform {
-    mutating func addDevice(issuer: String, verification: String) -> JSON {
+    mutating func addDevice(issuer: String, scope: String?, verification: String) -> JSON {
         let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
         var generator = SystemRandomNumberGenerator()
         func part() -> String { String((0..<4).compactMap { _ in letters.randomElement(using: &generator) }) }
         let device = Device(
-            deviceCode: SignedToken.word(24), userCode: "\(part())-\(part())", issuer: issuer,
+            deviceCode: SignedToken.word(24), userCode: "\(part())-\(part())", issuer: issuer, scope: scope,
             expires: now.after(.seconds(600)), interval: setup.deviceInterval)
         devices.append(device)
         return [
@@ -120,6 +132,7 @@ extension Platform {
         case .denied: throw GrantError(error: "access_denied", description: "The end user denied the request")
         case .approved(let account):
             devices[index].isUsed = true
+            try checkScope(devices[index].scope)
             return tokens(for: account, session: newSession(), issuer: devices[index].issuer)
         }
     }

@@ -15,6 +15,9 @@ extension Platform {
         guard setup.givesRefreshTokens || !scopes.contains("offline_access") else {
             throw Self.refusal(.badRequest, "invalid_scope: offline_access")
         }
+        guard !setup.refusesOfflineTokens || !scopes.contains("offline_access") else {
+            throw Self.refusal(.badRequest, "not_allowed: \(Self.offlineRefusal)")
+        }
         return tokens(for: name, session: newSession())
     }
 
@@ -66,6 +69,7 @@ extension Platform {
     }
 
     static let clientID = "kamiwaza-platform"
+    static let offlineRefusal = "Offline tokens not allowed for the user or client"
 
     static func refusal(_ status: HTTPStatus, _ detail: String) -> RequestProblem {
         RequestProblem(status, code: "platform", detail)

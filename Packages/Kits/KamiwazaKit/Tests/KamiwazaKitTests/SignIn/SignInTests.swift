@@ -77,6 +77,34 @@ struct SignInTests {
         }
     }
 
+    @Test("where the realm gives no offline tokens to this user, one signs in without them")
+    func withoutOfflineTokens() async throws {
+        var setup = KamiwazaSetup()
+        setup.refusesOfflineTokens = true
+        try await Lab.session(setup) { server, api, tokens in
+            #expect(tokens.refreshToken != nil && server.count(.post, "/api/auth/token") == 2)
+            let user = try await api.whoAmI()
+            #expect(user.name == "ada")
+        }
+    }
+
+    @Test(
+        "the refusal of offline tokens is understood however the platform passes it on",
+        arguments: [
+            (400, ["error": "not_allowed", "error_description": "Offline tokens not allowed for the user or client"]),
+            (400, ["detail": "Offline tokens not allowed for the user or client"]),
+            (401, ["detail": ["error": ["error": "not_allowed"]]]),
+            (502, ["detail": "Keycloak: {\"error\":\"not_allowed\"}"]),
+            (400, ["detail": "invalid_scope: offline_access"]),
+        ] as [(Int, JSON)])
+    func offlineRefusals(status: Int, body: JSON) async throws {
+        try await Lab.platform { server, api in
+            server.fail("/api/auth/token", with: .status(HTTPStatus(status), body), times: 1)
+            let tokens = try await api.signIn(user: "ada", password: Lab.password)
+            #expect(!tokens.accessToken.isEmpty && server.count(.post, "/api/auth/token") == 2)
+        }
+    }
+
     @Test("refreshing gives new tokens, and a refresh token that is used twice ends the session")
     func rotation() async throws {
         try await Lab.session { server, api, first in

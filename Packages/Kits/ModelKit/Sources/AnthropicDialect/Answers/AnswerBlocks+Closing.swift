@@ -31,6 +31,9 @@ extension AnswerBlocks {
         case .answer where block.text.isEmpty && !input.isEmpty:
             blocks[place].text = input
             events.append(.text(input))
+        case .thinking:
+            if let signature = block.signature { events.append(.thought(Reasoning("", signature: signature))) }
+        case .sealed: events.append(.thought(Reasoning("", sealed: block.text)))
         case .call(let id, let name, let isDone):
             if input.isEmpty, isTruncated == nil {
                 undecided = place

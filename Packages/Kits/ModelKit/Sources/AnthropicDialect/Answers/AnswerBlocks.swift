@@ -34,16 +34,6 @@ struct AnswerBlocks: Sendable {
 
     var lastIndex: Int { blocks.last?.index ?? 0 }
 
-    var hasAnswer: Bool {
-        blocks.contains { block in
-            switch block.kind {
-            case .text, .refusal, .answer: !block.text.isEmpty
-            case .call: block.call != nil
-            default: false
-            }
-        }
-    }
-
     /// Whether there are calls that somebody has to answer.
     var hasOpenCalls: Bool {
         blocks.contains { block in

@@ -31,10 +31,8 @@ public struct AnthropicReader: AnswerReader {
     public mutating func finish(into events: inout [ChatEvent]) throws(DialectError) -> ChatAnswer {
         guard isComplete || reason != nil else { throw .cut }
         blocks.settle(isTruncated: isTruncated, &events)
-        let answer = partial
-        // An answer that was cut short or held back may have nothing in it, and says so by that.
-        if answer.finish == .length || answer.finish == .refused || blocks.hasAnswer { return answer }
-        throw .empty
+        // An answer may have nothing in it, as after the results of tools when all has been said.
+        return partial
     }
 
     public var partial: ChatAnswer {
@@ -45,7 +43,7 @@ public struct AnthropicReader: AnswerReader {
     var isTruncated: Bool { reason == "max_tokens" || reason == "model_context_window_exceeded" }
 
     private var finish: ChatAnswer.Finish {
-        switch reason {
+        switch reason?.lowercased() {
         case "max_tokens", "model_context_window_exceeded", "length": .length
         case "refusal", "content_filter": .refused
         case nil where !isComplete: .other("incomplete")

@@ -8,6 +8,8 @@ public import ModelKit
 /// `chat.extras`. What cannot be understood is an error with a `refusal` that names the field.
 public struct AnthropicRequest: Sendable, Hashable {
     public var chat: ChatRequest
+    /// How the client wrote it, which a server of this dialect is given.
+    public private(set) var native: NativeRequest
 
     public init(parsing body: [UInt8]) throws(DialectError) {
         try self.init(root: RequestField.root(parsing: body))
@@ -19,15 +21,21 @@ public struct AnthropicRequest: Sendable, Hashable {
     }
 
     private init(root: RequestField) throws(DialectError) {
+        native = try NativeRequest(.anthropic, in: root)
+        native.body = try root.members()
+        for own in TranslationTable.ownMembers { native.body[own] = nil }
+        var blocks = RequestBlocks()
         let messages = try root.required("messages")
         chat = ChatRequest(model: try root["model"]?.string() ?? "", messages: [])
         if let system = root["system"] {
             let text = try RequestBlocks.text(of: system)
             if !text.isEmpty { chat.messages.append(Message(.system, text)) }
         }
-        for message in try messages.elements() { chat.messages += try RequestBlocks.messages(of: message) }
+        for message in try messages.elements() { chat.messages += try blocks.messages(of: message) }
         guard try !messages.elements().isEmpty else { throw messages.problem("has no message") }
+        native.foreign = blocks.foreign
         try readTools(root)
+        try readChoice(root["tool_choice"])
         chat.options = try ModelOptions(anthropic: root)
         if let format = root["output_config"]?["format"] {
             let schema = JSON.object(try format.required("schema").members())
@@ -40,12 +48,27 @@ public struct AnthropicRequest: Sendable, Hashable {
     }
 
     private mutating func readTools(_ root: RequestField) throws(DialectError) {
-        let choice = root["tool_choice"]
-        let kind = try choice?.required("type").string()
-        // A model that may use none need not know of any.
-        guard kind != "none" else { return }
-        for tool in try root["tools"]?.elements() ?? [] { chat.tools.append(try ToolDescription(anthropic: tool)) }
-        if let choice, kind != "auto" { chat.extras["tool_choice"] = choice.value }
+        for tool in try root["tools"]?.elements() ?? [] {
+            // Tools of the server's own have a type.
+            if let type = tool["type"], try type.string() != "custom" {
+                native.foreign.append(type.path)
+            } else {
+                chat.tools.append(try ToolDescription(anthropic: tool))
+            }
+        }
+    }
+
+    private mutating func readChoice(_ choice: RequestField?) throws(DialectError) {
+        guard let choice else { return }
+        let type = try choice.required("type")
+        switch try type.string() {
+        case "auto": chat.toolChoice = .auto
+        case "any": chat.toolChoice = .required
+        case "none": chat.toolChoice = .never
+        case "tool": chat.toolChoice = .tool(try choice.required("name").string())
+        default: throw type.problem("has to be auto, any, tool or none")
+        }
+        chat.parallelCalls = try choice["disable_parallel_tool_use"]?.bool() == true ? false : nil
     }
 
     private static let known: Set<String> = [
@@ -65,6 +88,14 @@ extension ModelOptions {
         }
         for word in try root["stop_sequences"]?.elements() ?? [] { stop.append(try word.string()) }
         effort = try Self.effort(root)
+        guard let kind = root["thinking"] else { return }
+        switch try kind.required("type").string() {
+        case "disabled": thinking = .off
+        case "adaptive": thinking = .adaptive
+        case "enabled": thinking = .tokens(try kind.required("budget_tokens").int())
+        // A newer word is for the server that knows it.
+        default: break
+        }
     }
 
     private static func effort(_ root: RequestField) throws(DialectError) -> Effort? {
@@ -84,9 +115,6 @@ extension ModelOptions {
 
 extension ToolDescription {
     fileprivate init(anthropic tool: RequestField) throws(DialectError) {
-        if let type = tool["type"], try type.string() != "custom" {
-            throw type.problem("has to be custom: there are no tools of the server's own")
-        }
         // What it does to the world is known only to the client, who runs it.
         self.init(
             name: try tool.required("name").string(), summary: try tool["description"]?.string() ?? "",

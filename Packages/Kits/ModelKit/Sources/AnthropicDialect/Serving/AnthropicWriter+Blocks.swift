@@ -1,3 +1,4 @@
+import Capabilities
 import JSON
 import ModelKit
 
@@ -30,6 +31,21 @@ extension AnthropicWriter {
         guard open != nil else { return }
         open = nil
         stop(&frames)
+    }
+
+    /// The signature of a thought, or one that only the provider can read; clients have to send both back.
+    mutating func writeEnd(of thought: Reasoning, _ frames: inout [Frame]) {
+        if let signature = thought.signature {
+            open(.thinking, &frames)
+            let delta: JSON = ["type": "signature_delta", "signature": .string(signature)]
+            append("content_block_delta", ["index": .int(index), "delta": delta], &frames)
+            close(&frames)
+        } else if let sealed = thought.sealed {
+            begin(&frames)
+            close(&frames)
+            start(["type": "redacted_thinking", "data": .string(sealed)], &frames)
+            stop(&frames)
+        }
     }
 
     mutating func writeCall(_ id: String, _ name: String, _ input: JSON, _ frames: inout [Frame]) {

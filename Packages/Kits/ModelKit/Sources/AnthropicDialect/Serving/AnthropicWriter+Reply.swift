@@ -47,7 +47,9 @@ extension ChatAnswer {
         case .length: "max_tokens"
         case .calls: "tool_use"
         case .refused: "refusal"
-        case .other(let word): word
+        // Clients know these words, and fail at others.
+        case .other(let word):
+            ["pause_turn", "stop_sequence", "model_context_window_exceeded"].contains(word) ? word : "end_turn"
         }
     }
 }

@@ -34,13 +34,14 @@ public struct AnthropicWriter: Sendable {
     public mutating func write(_ event: ChatEvent, into frames: inout [Frame]) {
         switch event {
         case .began(let start):
+            // The first event tells what the input took, which servers say right after this.
             if let model = start.model, !hasBegun { self.model = model }
-            begin(&frames)
         case .text(let text), .refusal(let text): writeText(text, &frames)
         case .reasoning(let text):
             open(.thinking, &frames)
             let delta: JSON = ["type": "thinking_delta", "thinking": .string(text)]
             append("content_block_delta", ["index": .int(index), "delta": delta], &frames)
+        case .thought(let end): writeEnd(of: end, &frames)
         case .call(let call):
             if !call.isDone { writeCall(call.id, call.name, call.input, &frames) }
         case .malformedCall(let call):

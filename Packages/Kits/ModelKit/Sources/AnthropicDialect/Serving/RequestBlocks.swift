@@ -4,10 +4,13 @@ import JSON
 import ModelKit
 
 /// Reads the messages of a request.
-enum RequestBlocks {
+struct RequestBlocks {
+    /// Where something stands that only servers of this dialect understand.
+    private(set) var foreign: [String] = []
+
     /// What stands in one message. The results of calls come as a message of their own, as tools and not the user wrote
     /// them.
-    static func messages(of field: RequestField) throws(DialectError) -> [Message] {
+    mutating func messages(of field: RequestField) throws(DialectError) -> [Message] {
         _ = try field.members()
         let role = try field.required("role")
         let content = try parts(of: field.required("content"))
@@ -31,20 +34,20 @@ enum RequestBlocks {
         return texts.joined(separator: "\n\n")
     }
 
-    private static func parts(of content: RequestField) throws(DialectError) -> [Message.Part] {
+    private mutating func parts(of content: RequestField) throws(DialectError) -> [Message.Part] {
         if let text = content.value.string { return text.isEmpty ? [] : [.text(text)] }
         guard content.value.array != nil else { throw content.wrong("a string or an array of blocks") }
         var parts: [Message.Part] = []
-        for block in try content.elements() { parts += try Self.parts(ofBlock: block) }
+        for block in try content.elements() { parts += try self.parts(ofBlock: block) }
         return parts
     }
 
-    private static func parts(ofBlock block: RequestField) throws(DialectError) -> [Message.Part] {
+    private mutating func parts(ofBlock block: RequestField) throws(DialectError) -> [Message.Part] {
         _ = try block.members()
         let type = try block.required("type")
         switch try type.string() {
         case "text": return [.text(try block.required("text").string())]
-        case "image", "document": return [try attachment(block)]
+        case "image", "document": return try attachment(block).map { [$0] } ?? []
         case "thinking":
             let text = try block.required("thinking").string()
             return [.reasoning(Reasoning(text, signature: block["signature"]?.value.filled))]
@@ -56,20 +59,24 @@ enum RequestBlocks {
         case "tool_result": return try result(block)
         // What another server has run itself has been told in the text that follows.
         case let name where name == "server_tool_use" || name.hasSuffix("_tool_result"): return []
-        default: throw type.problem("has to be text, image, document, thinking, tool_use or tool_result")
+        default:
+            foreign.append(type.path)
+            return []
         }
     }
 
     /// A result has only text, so that the images in it stand behind it.
-    private static func result(_ block: RequestField) throws(DialectError) -> [Message.Part] {
-        let content = try block["content"].map { field throws(DialectError) in try parts(of: field) } ?? []
+    private mutating func result(_ block: RequestField) throws(DialectError) -> [Message.Part] {
+        var content: [Message.Part] = []
+        if let field = block["content"] { content = try parts(of: field) }
         var result = ToolResult(
             call: try block.required("tool_use_id").string(), content: Message(.tool, content).text)
         result.isError = try block["is_error"]?.bool() ?? false
         return [.result(result)] + content.filter { if case .attachment = $0 { true } else { false } }
     }
 
-    private static func attachment(_ block: RequestField) throws(DialectError) -> Message.Part {
+    /// Nil for one that stands elsewhere: nothing is fetched here, and only a server of this dialect does it itself.
+    private mutating func attachment(_ block: RequestField) throws(DialectError) -> Message.Part? {
         let source = try block.required("source")
         let kind = try source.required("type")
         let type = try block.required("type").string()
@@ -83,7 +90,9 @@ enum RequestBlocks {
         case "text":
             let bytes = Array(try source.required("data").string().utf8)
             return .attachment(Attachment(name: name, mediaType: "text/plain", bytes: bytes))
-        default: throw kind.problem("has to be base64 or text: nothing is fetched from elsewhere")
+        default:
+            foreign.append(kind.path)
+            return nil
         }
     }
 }

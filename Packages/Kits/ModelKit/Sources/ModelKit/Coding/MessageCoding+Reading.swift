@@ -68,6 +68,12 @@ extension MessageCoding {
     }
 
     private func duration(_ json: JSON) throws(ValueError) -> Duration? {
+        if let milliseconds: Double = try json.read("duration_ms") {
+            guard (0..<1e12).contains(milliseconds) else {
+                throw ValueError("is no duration that there can be", at: ["duration_ms"])
+            }
+            return .nanoseconds(Int64((milliseconds * 1e6).rounded()))
+        }
         guard let numbers: [Int] = try json.read("duration") else { return nil }
         guard numbers.count == 2 else { throw ValueError("needs seconds and attoseconds", at: ["duration"]) }
         return Duration(secondsComponent: Int64(numbers[0]), attosecondsComponent: Int64(numbers[1]))

@@ -60,8 +60,14 @@ public struct MessageCoding {
             object["content"] = result.content.json
         }
         if result.isError { object["error"] = true }
-        if let (seconds, attoseconds) = result.duration?.components {
-            object["duration"] = [.int(Int(seconds)), .int(Int(attoseconds))]
+        if let duration = result.duration {
+            let (seconds, attoseconds) = duration.components
+            // Clocks count nanoseconds, which a number of milliseconds holds exactly; whatever is finer has two numbers.
+            if attoseconds % 1_000_000_000 == 0, (0..<1_000_000).contains(seconds) {
+                object["duration_ms"] = .double((duration / .nanoseconds(1)).rounded() / 1e6)
+            } else {
+                object["duration"] = [.int(Int(seconds)), .int(Int(attoseconds))]
+            }
         }
         object["exit_code"] = result.exitCode?.json
         return .object(object)

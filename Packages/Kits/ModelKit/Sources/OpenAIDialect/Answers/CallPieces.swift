@@ -13,6 +13,15 @@ struct CallPieces: Sendable {
         var name = ""
         var arguments = ""
         var isAnnounced = false
+
+        /// The name may come in pieces, before the input does, or whole with each piece of it.
+        mutating func take(name piece: String) {
+            if name.isEmpty || piece.hasPrefix(name) {
+                name = piece
+            } else if arguments.isEmpty, !name.hasSuffix(piece) {
+                name += piece
+            }
+        }
     }
 
     static let mostCalls = 1000
@@ -37,7 +46,10 @@ struct CallPieces: Sendable {
         if let id, doneIDs.contains(id) { return nil }
         let place = try position(index: piece["index"]?.int, id: id, name: name)
         if pending[place].id == nil { pending[place].id = id }
-        if let name, pending[place].name.isEmpty { pending[place].name = name }
+        if let name, name != pending[place].name {
+            try charge(name)
+            pending[place].take(name: name)
+        }
         switch function?["arguments"] {
         case .string(let text):
             try charge(text)

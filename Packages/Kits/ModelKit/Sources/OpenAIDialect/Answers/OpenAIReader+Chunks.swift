@@ -9,9 +9,10 @@ extension OpenAIReader {
     ) throws(DialectError) {
         let trimmed = data.drop { $0 <= 32 }
         if trimmed.isEmpty { return }
-        if trimmed.starts(with: "[DONE]".utf8) { return complete(&events) }
+        if trimmed.starts(with: "[DONE]".utf8) { return try complete(&events) }
         guard let object = try Self.object(in: data, named: name) else { return }
-        if let refusal = ServerRefusal(inStream: object, isError: name == "error") { throw .failed(refusal) }
+        let isError = name == "error" || Self.saysOnlyWords(object)
+        if let refusal = ServerRefusal(inStream: object, isError: isError) { throw .failed(refusal) }
         try take(object, &events)
     }
 
@@ -21,24 +22,34 @@ extension OpenAIReader {
         let isError = object["choices"] == nil && object["object"] == nil
         if let refusal = ServerRefusal(inStream: object, isError: isError) { throw .failed(refusal) }
         try take(object, &events)
-        complete(&events)
+        try complete(&events)
     }
 
-    private mutating func complete(_ events: inout [ChatEvent]) {
+    /// Whether it is what proxies write in the midst of a stream when they fail.
+    private static func saysOnlyWords(_ object: JSONObject) -> Bool {
+        (object["detail"] != nil || object["message"] != nil)
+            && !["choices", "object", "usage", "id"].contains { object[$0] != nil }
+    }
+
+    private mutating func complete(_ events: inout [ChatEvent]) throws(DialectError) {
         isComplete = true
+        try sayRest(&events)
         settleCalls(into: &events)
     }
 
     private mutating func take(_ object: JSONObject, _ events: inout [ChatEvent]) throws(DialectError) {
         if try takeFrame(object, &events) { return }
         note(object, &events)
+        if object["unapproved"]?.bool == true { isUnapproved = true }
         // Only one answer is asked for; if a server gives more, the others are passed over.
         let choice = object["choices"]?.array?.first { ($0["index"]?.int ?? 0) == 0 }
         if let choice {
+            hasChoice = true
             if let delta = (choice["delta"]?.object ?? choice["message"]?.object) { try take(delta: delta, &events) }
             if reason == nil, let word = choice["finish_reason"]?.filled {
                 if word == "error" { throw .failed(ServerRefusal(message: "it gives no reason")) }
                 reason = word
+                try sayRest(&events)
                 settleCalls(into: &events)
             }
         }
@@ -65,8 +76,12 @@ extension OpenAIReader {
         try say(thoughts, .reasoning, &events)
         try take(content: delta["content"], &events)
         try say(delta["refusal"]?.filled ?? "", .refusal, &events)
-        guard reason == nil else { return }
-        for piece in delta["tool_calls"]?.array ?? [] {
+        // Some servers name the calls after the reason, and others name all of them once more.
+        guard reason == nil || !parts.hasOpenCalls else { return }
+        var pieces = delta["tool_calls"]?.array ?? []
+        // The older form, of which there is one.
+        if let call = delta["function_call"], !call.isNull { pieces.append(["index": 0, "function": call]) }
+        for piece in pieces {
             begin(&events)
             if let part = try calls.take(piece, &events) { parts.add(part, &events) }
         }

@@ -15,6 +15,8 @@ extension OpenAIReader {
         case "usage":
             // The numbers stand in the frame itself, or below a key as they do in chunks.
             take(usage: object["usage"]?.object ?? object, &events)
+        // What the server asks is the affair of whoever can answer it.
+        case "approval_request": break
         default: return false
         }
         return true

@@ -14,10 +14,16 @@ public struct OpenAIReader: AnswerReader {
     var calls: CallPieces
     var details = ReasoningDetails()
     var usage: Usage?
+    private var tags = ThinkTags()
+    private var seam = SurrogateSeam()
+    /// Whether the server has begun an answer.
+    var hasChoice = false
     /// The last chunk of nothing but text.
     private var repeated: RepeatedChunk?
     /// Why the model stopped, in the server's word.
     var reason: String?
+    /// Whether a gateway says that a tool was not used because nobody was there to allow it.
+    var isUnapproved = false
     public internal(set) var isComplete = false
 
     /// More than this is not read as one event.
@@ -32,11 +38,15 @@ public struct OpenAIReader: AnswerReader {
         _ name: String, _ data: [UInt8], into events: inout [ChatEvent]
     ) throws(DialectError) {
         guard !isComplete else { return }
+        if !seam.isOpen, hasBegun, reason == nil, let text = repeated?.text(in: data) {
+            return try say(text, .text, &events)
+        }
+        let data = seam.isOpen || data.contains(UInt8(ascii: "\\")) ? seam.mend(data) : data
         // All that most chunks have is a piece of text, for which no tree is built.
         guard hasBegun, reason == nil else { return try receiveTree(name, data, into: &events) }
-        if let text = repeated?.text(in: data) { return try say(text, .text, &events) }
         guard let delta = TextDelta(data) else { return try receiveTree(name, data, into: &events) }
         repeated = RepeatedChunk(data, delta)
+        hasChoice = true
         if let text = delta.reasoning { try say(text, .reasoning, &events) }
         if let text = delta.content { try say(text, .text, &events) }
     }
@@ -45,28 +55,39 @@ public struct OpenAIReader: AnswerReader {
         guard isComplete || reason != nil else {
             throw DialectError(.cut, "the stream ended before the server said that the answer was whole; ask again")
         }
+        try sayRest(&events)
         settleCalls(into: &events)
         let answer = partial
-        // An answer that was cut short or held back may have nothing in it, and says so by that.
-        if answer.finish == .length || answer.finish == .refused || parts.hasAnswer { return answer }
-        throw DialectError(
-            .empty, "the server's answer has neither text nor calls; ask again, or look at the server's log")
+        // An answer may have nothing in it, as after the results of tools when all has been said. An agent that says
+        // nothing has failed, and one that was cut short or held back says so by that.
+        let mayBeEmpty = hasChoice && !quirks.callsAreDone
+        if mayBeEmpty || answer.finish == .length || answer.finish == .refused || parts.hasAnswer { return answer }
+        throw .empty
+    }
+
+    /// What looked like the beginning of a tag, and is none.
+    mutating func sayRest(_ events: inout [ChatEvent]) throws(DialectError) {
+        let rest = tags.rest()
+        try tell(rest.text, rest.kind, &events)
     }
 
     public var partial: ChatAnswer {
         let message = Message(.assistant, parts.all(sealed: details.sealed))
-        return ChatAnswer(start: start, message: message, finish: finish, usage: usage ?? Usage())
+        var answer = ChatAnswer(start: start, message: message, finish: finish, usage: usage ?? Usage())
+        answer.isUnapproved = isUnapproved
+        return answer
     }
 
     /// The calls that nothing more can come for.
     mutating func settleCalls(into events: inout [ChatEvent]) {
-        for part in calls.settle(isTruncated: reason == "length") { parts.add(part, &events) }
+        for part in calls.settle(isTruncated: finish == .length) { parts.add(part, &events) }
     }
 
     private var finish: ChatAnswer.Finish {
-        switch reason {
-        case "length", "max_tokens": .length
-        case "content_filter", "refusal": .refused
+        // Some servers write the words in capitals.
+        switch reason?.lowercased() {
+        case "length", "max_tokens", "model_length": .length
+        case "content_filter", "refusal", "safety": .refused
         case nil where !isComplete: .other("incomplete")
         // Some servers say `stop` though they want calls answered; others name calls that they have run themselves.
         case nil, "stop", "tool_calls", "function_call", "tool_use", "end_turn", "stop_sequence", "eos":
@@ -76,6 +97,13 @@ public struct OpenAIReader: AnswerReader {
     }
 
     mutating func say(
+        _ text: String, _ kind: AnswerParts.Kind, _ events: inout [ChatEvent]
+    ) throws(DialectError) {
+        guard kind == .text, !tags.isSettled, !text.isEmpty else { return try tell(text, kind, &events) }
+        for piece in tags.take(text) { try tell(piece.text, piece.kind, &events) }
+    }
+
+    private mutating func tell(
         _ text: String, _ kind: AnswerParts.Kind, _ events: inout [ChatEvent]
     ) throws(DialectError) {
         guard !text.isEmpty else { return }

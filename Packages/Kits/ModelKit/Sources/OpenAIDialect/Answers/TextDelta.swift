@@ -59,7 +59,7 @@ struct TextDelta {
             case "reasoning" where !reader.isNull, "reasoning_content" where !reader.isNull:
                 let text = try reader.string()
                 if reasoning?.isEmpty ?? true { reasoning = text }
-            case "refusal", "tool_calls", "reasoning_details": isPlain = isPlain && reader.isNull
+            case "refusal", "tool_calls", "reasoning_details", "function_call": isPlain = isPlain && reader.isNull
             default: break
             }
         }

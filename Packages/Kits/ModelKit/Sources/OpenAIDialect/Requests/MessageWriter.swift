@@ -49,7 +49,7 @@ struct MessageWriter {
         let attachments = message.parts.contains { if case .attachment = $0 { true } else { false } }
         guard attachments else {
             let hasText = message.parts.contains { if case .text = $0 { true } else { false } }
-            if hasText { messages.append(["role": "user", "content": .string(message.text)]) }
+            if hasText || message.parts.isEmpty { messages.append(["role": "user", "content": .string(message.text)]) }
             return
         }
         var content: [JSON] = []
@@ -95,7 +95,7 @@ struct MessageWriter {
         if quirks.returnsReasoning { ReasoningDetails.write(message, into: &written) }
         if !calls.isEmpty { written["tool_calls"] = .array(calls) }
         // What only told of calls that are done says nothing without them.
-        let isEmpty = text.isEmpty && written.count == 2
+        let isEmpty = text.isEmpty && written.count == 2 && !message.parts.isEmpty
         if !isEmpty { messages.append(.object(written)) }
     }
 

@@ -23,13 +23,18 @@ extension OpenAIDialect {
         if !request.tools.isEmpty {
             try require(.tools, "tools")
             body["tools"] = .array(request.tools.map(Self.json))
+            body["tool_choice"] = request.toolChoice.map(Self.json)
+            body["parallel_tool_calls"] = request.parallelCalls.map(JSON.bool)
         }
         try write(request.options, for: request.model, into: &body)
         if let schema = request.schema {
             try require(.schema, "schema of the answer")
-            body["response_format"] = ["type": "json_schema", "json_schema": Self.json(schema)]
+            // Servers that know no schemas know this word.
+            body["response_format"] =
+                schema == .anyObject
+                ? ["type": "json_object"] : ["type": "json_schema", "json_schema": Self.json(schema)]
         }
-        for (key, value) in request.extras { body[key] = value }
+        if request.mayCarryExtras(to: Self.kind) { for (key, value) in request.extras { body[key] = value } }
         return body
     }
 
@@ -53,6 +58,15 @@ extension OpenAIDialect {
 
     private func require(_ feature: OpenAIQuirks.Feature, _ name: String) throws(DialectError) {
         if quirks.lacks.contains(feature) { throw .untaken(name) }
+    }
+
+    private static func json(_ choice: ToolChoice) -> JSON {
+        switch choice {
+        case .auto: "auto"
+        case .never: "none"
+        case .required: "required"
+        case .tool(let name): ["type": "function", "function": ["name": .string(name)]]
+        }
     }
 
     private static func json(_ tool: ToolDescription) -> JSON {

@@ -8,6 +8,8 @@ public import ModelKit
 /// is left in `chat.extras`. What cannot be understood is an error with a `refusal` that names the field.
 public struct OpenAIRequest: Sendable, Hashable {
     public var chat: ChatRequest
+    /// How the client wrote it.
+    public let native: NativeRequest
     /// Whether a stream is to end with what it took.
     public var wantsUsage: Bool
 
@@ -21,6 +23,7 @@ public struct OpenAIRequest: Sendable, Hashable {
     }
 
     private init(root: RequestField) throws(DialectError) {
+        var native = try NativeRequest(.openai, in: root)
         // What a client has folded into one message for gateways that forget stands there as it is.
         var messages = try root.required("messages")
         if let whole = root["conversation"] { messages = whole }
@@ -33,19 +36,49 @@ public struct OpenAIRequest: Sendable, Hashable {
         chat.streams = try root["stream"]?.bool() ?? false
         wantsUsage = try root["stream_options"]?["include_usage"]?.bool() ?? false
         if let count = root["n"], try count.int() != 1 { throw count.problem("has to be 1: there is one answer") }
+        for name in ["logprobs", "top_logprobs"] where native.members.contains(name) && root[name]?.value != .int(0) {
+            throw RequestField.problem("\(name) cannot be told here; leave it out", name, code: "unsupported_parameter")
+        }
         for (key, value) in try root.members() where !Self.known.contains(key) && !value.isNull {
             chat.extras.append(key, value)
         }
-        // An effort that we have no word for is kept as it was said.
-        if chat.options.effort == nil, let effort = root["reasoning_effort"] {
-            chat.extras["reasoning_effort"] = .string(try effort.string())
+        if let choice = root["tool_choice"] {
+            chat.toolChoice = try ToolChoice(openAI: choice)
+            if chat.toolChoice == nil {
+                native.foreign.append("tool_choice")
+                chat.extras["tool_choice"] = choice.value
+            }
         }
+        chat.parallelCalls = try root["parallel_tool_calls"]?.bool()
+        // An effort that we have no word for is kept as it was said; other dialects are given the nearest.
+        if chat.options.effort == nil, let effort = try root["reasoning_effort"]?.string() {
+            chat.extras["reasoning_effort"] = .string(effort)
+            if ["xhigh", "max"].contains(effort) { chat.options.effort = .high }
+            if effort == "none" { chat.options.thinking = .off }
+        }
+        self.native = native
     }
 
     private static let known: Set<String> = [
         "model", "messages", "conversation", "tools", "response_format", "stream", "stream_options", "n",
         "temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "reasoning_effort",
+        "tool_choice", "parallel_tool_calls", "logprobs", "top_logprobs",
     ]
+}
+
+extension ToolChoice {
+    /// Nil for what only this dialect has a word for.
+    fileprivate init?(openAI choice: RequestField) throws(DialectError) {
+        switch choice.value.string {
+        case "auto": self = .auto
+        case "none": self = .never
+        case "required": self = .required
+        case _?: throw choice.problem("has to be auto, none, required or a function")
+        case nil:
+            guard try choice.required("type").string() == "function" else { return nil }
+            self = .tool(try choice.required("function").required("name").string())
+        }
+    }
 }
 
 extension ModelOptions {
@@ -75,7 +108,7 @@ extension AnswerSchema {
         let type = try format.required("type")
         switch try type.string() {
         case "text": return nil
-        case "json_object": self.init(name: "json", schema: ["type": "object"])
+        case "json_object": self = .anyObject
         case "json_schema":
             let schema = try format.required("json_schema")
             self.init(

@@ -32,6 +32,7 @@ extension OpenAIWriter {
         reply["usage"] = answer.usage.openAI.map(JSON.object)
         reply["session_id"] = answer.start.session.map(JSON.string)
         reply["project_id"] = answer.start.project.map(JSON.string)
+        if answer.isUnapproved { reply["unapproved"] = true }
         return reply
     }
 
@@ -50,7 +51,8 @@ extension ChatAnswer {
         // A model that refuses has stopped by itself; its words say the rest.
         case .refused where message.parts.contains { if case .refusal = $0 { true } else { false } }: "stop"
         case .refused: "content_filter"
-        case .other(let word): word
+        // Clients know no other words.
+        case .other: "stop"
         }
     }
 }

@@ -42,14 +42,14 @@ public struct OpenAIWriter: Sendable {
         case .result(let result):
             if isRich { frame(result, &frames) }
         // A call is written when it is whole, and usage at the end.
-        case .calling, .usage, .notice: break
+        case .calling, .usage, .notice, .thought: break
         }
     }
 
     /// Says why the model stopped, what it took, and that this was all.
     public mutating func end(_ answer: ChatAnswer, into frames: inout [[UInt8]]) {
         begin(&frames)
-        chunk([:], finish: .string(answer.finishWord), &frames)
+        chunk([:], finish: .string(answer.finishWord), isUnapproved: isRich && answer.isUnapproved, &frames)
         if let usage = answer.usage.openAI {
             if isRich { frame(usage, &frames) }
             if includesUsage {
@@ -81,10 +81,13 @@ public struct OpenAIWriter: Sendable {
         chunk(["role": "assistant", "content": ""], &frames)
     }
 
-    private mutating func chunk(_ delta: JSONObject, finish: JSON = .null, _ frames: inout [[UInt8]]) {
+    private mutating func chunk(
+        _ delta: JSONObject, finish: JSON = .null, isUnapproved: Bool = false, _ frames: inout [[UInt8]]
+    ) {
         begin(&frames)
         var chunk = head
         chunk["choices"] = [["index": 0, "delta": .object(delta), "finish_reason": finish]]
+        if isUnapproved { chunk["unapproved"] = true }
         append(chunk, &frames)
     }
 

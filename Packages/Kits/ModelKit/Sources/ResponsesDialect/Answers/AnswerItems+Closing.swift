@@ -20,6 +20,7 @@ extension AnswerItems {
             if let object = content.object, let sealed = SealedReasoning.seal(object) {
                 try budget.charge(text: sealed)
                 items[place].sealed = sealed
+                events.append(.thought(Reasoning("", sealed: sealed)))
             }
         case "function_call":
             try name(place, content, &events)

@@ -35,12 +35,6 @@ struct AnswerItems: Sendable {
         items.contains { $0.pieces.contains { $0.kind == .refusal && !$0.text.isEmpty } }
     }
 
-    var hasAnswer: Bool {
-        items.contains { item in
-            !item.results.isEmpty || item.pieces.contains { !$0.text.isEmpty && !$0.kind.isReasoning }
-        }
-    }
-
     /// Whether there are calls that somebody has to answer.
     var hasOpenCalls: Bool {
         items.contains { item in

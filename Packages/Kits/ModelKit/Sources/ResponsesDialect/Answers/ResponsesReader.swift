@@ -30,10 +30,8 @@ public struct ResponsesReader: AnswerReader {
 
     public mutating func finish(into events: inout [ChatEvent]) throws(DialectError) -> ChatAnswer {
         guard isComplete else { throw .cut }
-        let answer = partial
-        // An answer that was cut short or held back may have nothing in it, and says so by that.
-        if answer.finish == .length || answer.finish == .refused || items.hasAnswer { return answer }
-        throw .empty
+        // An answer may have nothing in it, as after the results of tools when all has been said.
+        return partial
     }
 
     public var partial: ChatAnswer {

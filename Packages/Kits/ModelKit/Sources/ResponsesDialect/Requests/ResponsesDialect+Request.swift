@@ -11,13 +11,21 @@ extension ResponsesDialect {
         }
         let instructions = system.map(\.text).filter { !$0.isEmpty }
         if !instructions.isEmpty { body["instructions"] = .string(instructions.joined(separator: "\n\n")) }
-        body["input"] = .array(try InputItems.json(request.messages.filter { $0.role != .system }))
+        let input = try InputItems.json(request.messages.filter { $0.role != .system })
+        guard !input.isEmpty else {
+            throw DialectError(.unsupported, "the conversation has nothing in it to answer; say something")
+        }
+        body["input"] = .array(input)
         if request.streams { body["stream"] = true }
-        if !request.tools.isEmpty { body["tools"] = .array(request.tools.map(Self.json)) }
+        if !request.tools.isEmpty {
+            body["tools"] = .array(request.tools.map(Self.json))
+            body["tool_choice"] = request.toolChoice.map(Self.json)
+            body["parallel_tool_calls"] = request.parallelCalls.map(JSON.bool)
+        }
         if let schema = request.schema { body["text"] = ["format": Self.json(schema)] }
         try write(request.options, into: &body)
         if options.returnsReasoning(request.model) { body["include"] = ["reasoning.encrypted_content"] }
-        for (key, value) in request.extras { body[key] = value }
+        if request.mayCarryExtras(to: Self.kind) { for (key, value) in request.extras { body[key] = value } }
         return body
     }
 
@@ -34,6 +42,15 @@ extension ResponsesDialect {
         }
     }
 
+    private static func json(_ choice: ToolChoice) -> JSON {
+        switch choice {
+        case .auto: "auto"
+        case .never: "none"
+        case .required: "required"
+        case .tool(let name): ["type": "function", "name": .string(name)]
+        }
+    }
+
     private static func json(_ tool: ToolDescription) -> JSON {
         // Without a word the server would be strict, and refuse what cannot be.
         [
@@ -43,7 +60,8 @@ extension ResponsesDialect {
     }
 
     private static func json(_ schema: AnswerSchema) -> JSON {
-        [
+        if schema == .anyObject { return ["type": "json_object"] }
+        return [
             "type": "json_schema", "name": .string(schema.name), "schema": schema.schema,
             "strict": .bool(StrictSchema.admits(schema.schema)),
         ]

@@ -12,6 +12,8 @@ struct OutputItem: Sendable {
     let id: String
     /// What it says, or the input of a call.
     var text = ""
+    /// Of a thought: the provider's own item, which has to be sent back as it came.
+    var sealed: JSON?
 
     /// - Parameter isDone: Whether nothing more comes. What is still coming is not in it.
     func json(isDone: Bool) -> JSON {
@@ -23,6 +25,7 @@ struct OutputItem: Sendable {
                 "id": .string(id), "type": "message", "status": status, "role": "assistant", "content": content,
             ]
         case .reasoning:
+            if isDone, let sealed { return sealed }
             let summary: JSON = isDone ? [part(text)] : []
             return ["id": .string(id), "type": "reasoning", "summary": summary]
         case .call(let call, let name):

@@ -8,6 +8,8 @@ public import ModelKit
 /// understood is an error with a `refusal` that names the field.
 public struct ResponsesRequest: Sendable, Hashable {
     public var chat: ChatRequest
+    /// How the client wrote it.
+    public let native: NativeRequest
 
     public init(parsing body: [UInt8]) throws(DialectError) {
         try self.init(root: RequestField.root(parsing: body))
@@ -22,6 +24,10 @@ public struct ResponsesRequest: Sendable, Hashable {
         if let earlier = root["previous_response_id"] {
             throw earlier.problem("cannot be used, as nothing is kept here: send the whole conversation")
         }
+        if let background = root["background"], try background.bool() {
+            throw background.problem("is not possible, as nothing is kept here: wait for the answer")
+        }
+        var native = try NativeRequest(.responses, in: root)
         chat = ChatRequest(model: try root["model"]?.string() ?? "", messages: [])
         if let words = root["instructions"] { chat.messages.append(Message(.system, try words.string())) }
         chat.messages += try RequestItems.messages(of: root.required("input"))
@@ -33,8 +39,19 @@ public struct ResponsesRequest: Sendable, Hashable {
             chat.options.maxTokens = try limit.int()
         }
         if let word = try root["reasoning"]?["effort"]?.string() {
-            chat.options.effort = ModelOptions.Effort(rawValue: word)
+            chat.options.effort =
+                ModelOptions.Effort(rawValue: word) ?? (["xhigh", "max"].contains(word) ? .high : nil)
+            if word == "none" { chat.options.thinking = .off }
         }
+        if let choice = root["tool_choice"] {
+            chat.toolChoice = try ToolChoice(responses: choice)
+            if chat.toolChoice == nil {
+                native.foreign.append("tool_choice")
+                chat.extras["tool_choice"] = choice.value
+            }
+        }
+        chat.parallelCalls = try root["parallel_tool_calls"]?.bool()
+        self.native = native
         chat.schema = try AnswerSchema(responses: root["text"]?["format"])
         chat.streams = try root["stream"]?.bool() ?? false
         for (key, value) in try root.members() where !Self.known.contains(key) && !value.isNull {
@@ -44,8 +61,23 @@ public struct ResponsesRequest: Sendable, Hashable {
 
     private static let known: Set<String> = [
         "model", "input", "instructions", "tools", "temperature", "top_p", "max_output_tokens", "reasoning", "text",
-        "stream", "store", "include",
+        "stream", "store", "include", "tool_choice", "parallel_tool_calls", "background",
     ]
+}
+
+extension ToolChoice {
+    /// Nil for what only this dialect has a word for.
+    fileprivate init?(responses choice: RequestField) throws(DialectError) {
+        switch choice.value.string {
+        case "auto": self = .auto
+        case "none": self = .never
+        case "required": self = .required
+        case _?: throw choice.problem("has to be auto, none, required or a function")
+        case nil:
+            guard try choice.required("type").string() == "function" else { return nil }
+            self = .tool(try choice.required("name").string())
+        }
+    }
 }
 
 extension ToolDescription {
@@ -68,7 +100,7 @@ extension AnswerSchema {
         let type = try format.required("type")
         switch try type.string() {
         case "text": return nil
-        case "json_object": self.init(name: "json", schema: ["type": "object"])
+        case "json_object": self = .anyObject
         case "json_schema":
             let name = try format["name"]?.string() ?? "answer"
             self.init(name: name, schema: .object(try format.required("schema").members()))

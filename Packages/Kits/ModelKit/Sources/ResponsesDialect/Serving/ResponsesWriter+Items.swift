@@ -1,3 +1,4 @@
+import Capabilities
 import JSON
 import ModelKit
 
@@ -24,6 +25,18 @@ extension ResponsesWriter {
         } else if let item = open {
             delta(text, of: item, &frames)
         }
+    }
+
+    /// Ends a thought with what only the provider can read, which clients have to send back.
+    mutating func seal(_ thought: Reasoning, _ frames: inout [Frame]) {
+        guard let item = SealedReasoning.item(thought) else { return }
+        begin(&frames)
+        if open?.kind != .reasoning {
+            close(&frames)
+            start(.reasoning, &frames)
+        }
+        open?.sealed = item
+        close(&frames)
     }
 
     mutating func writeCall(_ id: String, _ name: String, _ input: String, _ frames: inout [Frame]) {

@@ -41,10 +41,8 @@ extension ResponsesWriter {
         var response = head
         response["model"] = .string(answer.start.model ?? model)
         response["status"] = "completed"
-        if let reason = answer.incompleteReason {
-            response["status"] = "incomplete"
-            response["incomplete_details"] = ["reason": .string(reason)]
-        }
+        if !answer.isWhole { response["status"] = "incomplete" }
+        if let reason = answer.incompleteReason { response["incomplete_details"] = ["reason": .string(reason)] }
         response["output"] = .array(output)
         response["usage"] = answer.usage.responses
         return response
@@ -52,7 +50,11 @@ extension ResponsesWriter {
 }
 
 extension ChatAnswer {
-    /// Nil for an answer that is whole.
+    fileprivate var isWhole: Bool {
+        if case .other = finish { false } else { incompleteReason == nil }
+    }
+
+    /// Nil for an answer that is whole, and for a reason that clients have no word for.
     fileprivate var incompleteReason: String? {
         switch finish {
         case .stop, .calls: nil
@@ -60,7 +62,7 @@ extension ChatAnswer {
         // A model that refuses has said all that it will; its words say the rest.
         case .refused where message.parts.contains { if case .refusal = $0 { true } else { false } }: nil
         case .refused: "content_filter"
-        case .other(let word): word
+        case .other: nil
         }
     }
 }

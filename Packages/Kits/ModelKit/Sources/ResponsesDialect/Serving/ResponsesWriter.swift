@@ -39,6 +39,7 @@ public struct ResponsesWriter: Sendable {
         case .text(let text): say(text, .text, &frames)
         case .refusal(let text): say(text, .refusal, &frames)
         case .reasoning(let text): say(text, .reasoning, &frames)
+        case .thought(let end): seal(end, &frames)
         case .call(let call):
             if !call.isDone { writeCall(call.id, call.name, call.input.text(), &frames) }
         case .malformedCall(let call): writeCall(call.id, call.name, call.text, &frames)

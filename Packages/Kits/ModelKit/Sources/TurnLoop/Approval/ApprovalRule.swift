@@ -33,8 +33,12 @@ public struct ApprovalRule: InputValue, OutputValue, Hashable {
         .init("verdict", "What happens to the calls", ApprovalVerdict.schema),
         .init("tool", "Pattern for the tool's name; any when absent", .optional(.string)),
         .init("source", "Pattern for who offers it; any when absent", .optional(.string)),
-        .init("arguments", "Patterns for values of the input, by JSON pointer", .optional(.map(.string))),
-        .init("scope", "For how long it counts; always when absent", .optional(ApprovalScope.schema)),
+        .init(
+            "arguments", "Patterns for values of the input, by JSON pointer", .optional(.map(.string)),
+            keywords: ["propertyNames": ["pattern": "^(/|$)"]]),
+        .init(
+            "scope", "For how long it counts; always when absent", .optional(ApprovalScope.schema),
+            keywords: ["enum": .array(ApprovalScope.allCases.filter { $0 != .once }.map(\.json))]),
     ])
 
     public init(json: JSON) throws(ValueError) {

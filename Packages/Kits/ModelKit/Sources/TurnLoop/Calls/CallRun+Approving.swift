@@ -39,7 +39,12 @@ extension CallRun {
         case .ended(.failure(is CancellationError)), .stopped, .timedOut:
             try await settle(index, CallWords.stopped)
         case .ended(.failure(let error)):
-            try await deny(index, by: .nobody, CallWords.declined(AnyFailure(error).message))
+            // Such as an answer given beforehand that does not fit: nobody has decided, and the turn must not look as if
+            // all had gone well.
+            let message = AnyFailure(error).message
+            isUnapproved = true
+            try await sink.deliver([.notice(message)])
+            try await deny(index, by: .nobody, CallWords.declined(message))
         }
     }
 

@@ -15,6 +15,7 @@ struct PartialAnswer {
         case .began(let start): self.start = start
         case .text(let more): append(text: more)
         case .reasoning(let more): append(reasoning: more)
+        case .thought(let end): close(with: end)
         case .refusal(let more): append(refusal: more)
         case .call(let call): message.parts.append(.call(call))
         case .malformedCall(let call): message.parts.append(.malformedCall(call))
@@ -34,11 +35,21 @@ struct PartialAnswer {
     }
 
     private mutating func append(reasoning more: String) {
-        guard case .reasoning(var thought)? = message.parts.last else {
+        guard case .reasoning(var thought)? = message.parts.last, !thought.isClosed else {
             return message.parts.append(.reasoning(Reasoning(more)))
         }
         message.parts.removeLast()
         thought.text += more
+        message.parts.append(.reasoning(thought))
+    }
+
+    /// What proves a thought goes with the text that came before it.
+    private mutating func close(with end: Reasoning) {
+        guard case .reasoning(var thought)? = message.parts.last, !thought.isClosed else {
+            return message.parts.append(.reasoning(end))
+        }
+        message.parts.removeLast()
+        (thought.signature, thought.sealed) = (end.signature, end.sealed)
         message.parts.append(.reasoning(thought))
     }
 
@@ -48,4 +59,9 @@ struct PartialAnswer {
         text += more
         message.parts.append(.refusal(text))
     }
+}
+
+extension Reasoning {
+    /// Whether it has ended, so that what comes next is another thought.
+    fileprivate var isClosed: Bool { signature != nil || sealed != nil }
 }

@@ -21,7 +21,8 @@ struct WholeAnswerTests {
         let calls = [ToolCall(id: "a", name: "read", input: ["x": 1]), ToolCall(id: "b", name: "list", input: [:])]
         #expect(
             events == [
-                .began(ChatStart(id: "msg_1", model: "claude")), .usage(usage), .reasoning("hm"), .text("Hi"),
+                .began(ChatStart(id: "msg_1", model: "claude")), .usage(usage), .reasoning("hm"),
+                .thought(Reasoning("", signature: "sig")), .text("Hi"),
                 .calling(id: "a", name: "read"), .call(calls[0]), .calling(id: "b", name: "list"), .call(calls[1]),
             ])
         #expect(
@@ -31,7 +32,7 @@ struct WholeAnswerTests {
         #expect(answer.finish == .calls && answer.usage == usage)
     }
 
-    @Test("a whole answer can be an error under 200, an empty one, or none at all")
+    @Test("a whole answer can be an error under 200, or none at all")
     func failures() {
         func failure(_ body: String) -> String? {
             var events: [ChatEvent] = []
@@ -41,10 +42,19 @@ struct WholeAnswerTests {
         }
         #expect(failure(#"{"type":"error","error":{"type":"api_error","message":"no"}}"#) == "model.failed")
         #expect(failure(#"{"detail":"no"}"#) == "model.failed")
-        #expect(failure(#"{"type":"message","content":[],"stop_reason":"end_turn"}"#) == "model.empty")
         #expect(failure("{}") == "model.malformed")
         #expect(failure("[]") == "model.malformed")
         #expect(failure("<html>") == "model.malformed")
+    }
+
+    @Test("an answer without anything in it, or with thoughts alone, is an answer")
+    func empty() throws {
+        var events: [ChatEvent] = []
+        for content in ["[]", #"[{"type":"thinking","thinking":"hm","signature":"s"}]"#] {
+            let body = #"{"type":"message","content":\#(content),"stop_reason":"end_turn"}"#
+            let answer = try AnthropicDialect().answer(in: Array(body.utf8), into: &events)
+            #expect(answer.finish == .stop && answer.message.text.isEmpty)
+        }
     }
 
     @Test(

@@ -43,7 +43,7 @@ extension Fixture {
                 {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}
                 {"type":"message_stop"}
                 """#,
-            Reading(model: "m", usage: Usage(inputTokens: 1, outputTokens: 2), failure: "model.empty")),
+            Reading(model: "m", usage: Usage(inputTokens: 1, outputTokens: 2), finish: .stop)),
         Fixture(
             "a turn that pauses says so, and lines may end in CR LF",
             (begun + #"""

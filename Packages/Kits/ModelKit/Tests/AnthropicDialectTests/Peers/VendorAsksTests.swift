@@ -34,6 +34,7 @@ struct VendorAsksTests {
     private static var pictures: ChatRequest {
         var options = ModelOptions()
         (options.maxTokens, options.stop, options.effort) = (100, ["END"], .low)
+        options.thinking = .tokens(4096)
         let question: [Message.Part] = [
             .text("What is this?"),
             .attachment(
@@ -48,7 +49,7 @@ struct VendorAsksTests {
     private static var calls: ChatRequest {
         var options = ModelOptions()
         (options.maxTokens, options.temperature) = (5, 0.5)
-        return ChatRequest(
+        var request = ChatRequest(
             model: "b",
             messages: [
                 Message(.user, "Read both."),
@@ -65,6 +66,8 @@ struct VendorAsksTests {
                     name: "read", summary: "Reads a file",
                     input: ["type": "object", "properties": ["path": ["type": "string"]]], effect: .writes)
             ], options: options, streams: false, extras: ["session_id": "s1"])
+        request.toolChoice = .auto
+        return request
     }
 
     private static var stream: ChatRequest {

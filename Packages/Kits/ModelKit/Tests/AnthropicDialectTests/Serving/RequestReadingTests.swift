@@ -13,17 +13,12 @@ struct RequestReadingTests {
             (#"{"messages":{}}"#, "messages"), (#"{"messages":[{"content":"a"}]}"#, "messages[0].role"),
             (#"{"messages":[{"role":"tool","content":"a"}]}"#, "messages[0].role"),
             (#"{"messages":[{"role":"user","content":5}]}"#, "messages[0].content"),
-            (#"{"messages":[{"role":"user","content":[{"type":"film"}]}]}"#, "messages[0].content[0].type"),
-            (
-                #"{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"http://a"}}]}]}"#,
-                "messages[0].content[0].source.type"
-            ),
+            (#"{"messages":[{"role":"user","content":"a"}],"tool_choice":{"type":"any_of"}}"#, "tool_choice.type"),
             (
                 #"{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"!"}}]}]}"#,
                 "messages[0].content[0].source.data"
             ),
             (#"{"messages":[{"role":"user","content":"a"}],"max_tokens":0}"#, "max_tokens"),
-            (#"{"messages":[{"role":"user","content":"a"}],"tools":[{"type":"bash_1","name":"b"}]}"#, "tools[0].type"),
             (#"{"messages":[{"role":"user","content":"a"}],"tools":[{"name":"b"}]}"#, "tools[0].input_schema"),
             (#"{"messages":[{"role":"user","content":"a"}],"stream":"yes"}"#, "stream"),
         ] as [(String, String?)])
@@ -52,9 +47,40 @@ struct RequestReadingTests {
                 Message(.tool, [.result(ToolResult(call: "a", content: ""))]), Message(.user, "hi"),
                 Message(.assistant, [.call(ToolCall(id: "b", name: "x", input: [:]))]),
             ])
-        #expect(chat.options.maxTokens == 12 && chat.options.effort == .high && chat.tools.isEmpty && !chat.streams)
+        #expect(chat.options.maxTokens == 12 && chat.options.effort == .high && chat.tools.count == 1 && !chat.streams)
+        #expect(chat.toolChoice == .never && chat.options.thinking == .adaptive)
         #expect(chat.schema == AnswerSchema(name: "answer", schema: ["a": 1]))
         #expect(chat.extras == ["top_k": 3])
+    }
+
+    @Test(
+        "what only Anthropic has words for is kept for its own servers, and refused by name for others",
+        arguments: [
+            (#"{"messages":[{"role":"user","content":[{"type":"film"}]}]}"#, "messages[0].content[0].type"),
+            (
+                #"{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"http://a"}}]}]}"#,
+                "messages[0].content[0].source.type"
+            ),
+            (
+                #"{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"tool_reference","tool_name":"b"}]}]}]}"#,
+                "messages[0].content[0].content[0].type"
+            ),
+            (#"{"messages":[{"role":"user","content":"a"}],"tools":[{"type":"bash_1","name":"b"}]}"#, "tools[0].type"),
+            (#"{"messages":[{"role":"user","content":"a"}],"thread":{"type":"create"}}"#, "thread"),
+        ])
+    func foreign(_ body: String, _ field: String) throws {
+        let json = try JSON(parsing: Array(body.utf8))
+        let request = try AnthropicRequest(json)
+        var chat = request.chat
+        (chat.model, chat.native) = ("claude-haiku-4-5", request.native)
+        var own = chat
+        #expect(try TranslationTable.translate(&own, to: .anthropic) == [])
+        let sent = try AnthropicDialect().body(of: own)
+        for name in ["messages", "tools", "thread"] { #expect(sent[name] == json[name]) }
+        for target in [RequestDialect.openai, .responses, nil] {
+            let error = #expect(throws: DialectError.self) { try TranslationTable.translate(&chat, to: target) }
+            #expect(error?.refusal?.field == field)
+        }
     }
 
     @Test(

@@ -46,6 +46,34 @@ struct WriterTests {
         #expect(try AnthropicDialect().answer(in: body, into: &events).message.parts == thoughts)
     }
 
+    @Test("proofs of thoughts are streamed before their block ends, and sealed thoughts as blocks of their own")
+    func streamedProofs() throws {
+        let thoughts: [Message.Part] = [
+            .reasoning(Reasoning("hm", signature: "sig")), .reasoning(Reasoning("", sealed: "data")),
+            .reasoning(Reasoning("", signature: "kept back")), .call(ToolCall(id: "c", name: "t", input: [:])),
+        ]
+        let heard = try hear(Spoken("proofs", thoughts, .calls, "tool_use").frames)
+        #expect(heard.answer.message.parts == thoughts)
+    }
+
+    @Test("the first event tells what the input took, where that is known by then")
+    func startUsage() throws {
+        var writer = AnthropicWriter(id: "x", model: "m")
+        var frames: [AnthropicWriter.Frame] = []
+        let usage = Usage(inputTokens: 70, outputTokens: 1, cachedTokens: 20)
+        for event in [ChatEvent.began(ChatStart()), .usage(usage), .text("Hi")] { writer.write(event, into: &frames) }
+        let start = try JSON(parsing: try #require(frames.first).data)
+        #expect(start["type"] == "message_start")
+        #expect(start["message"]?["usage"]?["input_tokens"] == 50)
+        #expect(start["message"]?["usage"]?["cache_read_input_tokens"] == 20)
+    }
+
+    @Test("a reason that clients have no word for is told as the usual one", arguments: ["abort", "STOP"])
+    func reasons(_ word: String) {
+        let spoken = Spoken("odd", [.text("The")], .other(word), "end_turn")
+        #expect(spoken.reply["stop_reason"] == "end_turn")
+    }
+
     @Test("a failure in the midst of a stream is read as one, with its words")
     func failure() throws {
         var writer = AnthropicWriter(id: "x", model: "m")

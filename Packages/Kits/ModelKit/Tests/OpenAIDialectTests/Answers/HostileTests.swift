@@ -106,8 +106,9 @@ struct HostileTests {
         let input: (Int) -> String = { _ in
             #"{"tool_calls":[{"index":0,"id":"a","function":{"name":"a","arguments":"\#(piece)"}}]}"#
         }
-        #expect(failure(16, input) == nil)
-        #expect(failure(17, input) == .tooLarge)
+        // The names count, too, so that sixteen pieces are a little too much.
+        #expect(failure(15, input) == nil)
+        #expect(failure(16, input) == .tooLarge)
         let thoughts: (Int) -> String = { _ in
             #"{"reasoning_details":[{"type":"reasoning.encrypted","data":"\#(piece)","index":0}]}"#
         }

@@ -37,6 +37,10 @@ struct RefusalTests {
             ),
             ("Internal Server Error\n", ServerRefusal(message: "Internal Server Error")),
             (#"{"message":"Unauthorized"}"#, ServerRefusal(message: "Unauthorized")),
+            (
+                #"{"error":{"message":"No more:\n\n\tthe limit\r\nis reached"}}"#,
+                ServerRefusal(message: "No more: the limit is reached")
+            ),
         ])
     func envelopes(_ body: String, _ expected: ServerRefusal) {
         #expect(OpenAIDialect(.compatible).refusal(in: Array(body.utf8)) == expected)
@@ -71,11 +75,24 @@ struct RefusalTests {
         }
         #expect(failure(#"{"error":{"message":"no"}}"#) == "model.failed")
         #expect(failure(#"{"detail":"no"}"#) == "model.failed")
-        #expect(failure(#"{"id":"a","choices":[{"message":{"content":""},"finish_reason":"stop"}]}"#) == "model.empty")
         #expect(failure(#"{"id":"a","choices":[{"message":{},"finish_reason":"error"}]}"#) == "model.failed")
         #expect(failure("{}") == "model.empty")
         #expect(failure("[]") == "model.malformed")
         #expect(failure("<html>") == "model.malformed")
+    }
+
+    @Test("an answer without anything in it, or with thoughts alone, is an answer; that of an agent has failed")
+    func empty() throws {
+        for message in [#"{"content":""}"#, #"{"reasoning_content":"hm"}"#] {
+            let body = Array(#"{"id":"a","choices":[{"message":\#(message),"finish_reason":"stop"}]}"#.utf8)
+            var events: [ChatEvent] = []
+            let answer = try OpenAIDialect(.compatible).answer(in: body, into: &events)
+            #expect(answer.finish == .stop && answer.message.text.isEmpty)
+            let error = #expect(throws: DialectError.self) {
+                try OpenAIDialect(.gateway).answer(in: body, into: &events)
+            }
+            #expect(error?.kind == .empty)
+        }
     }
 
     @Test("a whole answer is told as a stream would be")

@@ -53,7 +53,7 @@ struct VendorAsksTests {
         let bad = MalformedCall(
             id: "c2", name: "read", text: #"{"path":"#,
             reason: "the input is not JSON: line 1, column 9: expected a value, found the end of the text")
-        return ChatRequest(
+        var request = ChatRequest(
             model: "b",
             messages: [
                 Message(.user, "Read both."),
@@ -67,8 +67,9 @@ struct VendorAsksTests {
                 ToolDescription(
                     name: "read", summary: "Reads a file",
                     input: ["type": "object", "properties": ["path": ["type": "string"]]], effect: .writes)
-            ], options: options, schema: AnswerSchema(name: "answer", schema: ["type": "object"]), streams: false,
-            extras: ["tool_choice": "auto"])
+            ], options: options, schema: AnswerSchema(name: "answer", schema: ["type": "object"]), streams: false)
+        request.toolChoice = .auto
+        return request
     }
 
     private static var stream: ChatRequest {

@@ -53,6 +53,8 @@ struct RoundTripTests {
         if Bool.random(using: &random) {
             request.tools = [ToolDescription(name: "read", summary: word(&random), input: ["a": 1], effect: .writes)]
             request.schema = AnswerSchema(name: "answer", schema: ["type": "object"])
+            request.toolChoice = [.auto, .never, .required, .tool("read")].randomElement(using: &random)
+            request.parallelCalls = [true, false].randomElement(using: &random)
             request.extras = ["session_id": .string(word(&random))]
         }
         return request

@@ -29,7 +29,7 @@ struct WholeAnswerTests {
         #expect(answer.finish == .calls && answer.usage == usage)
     }
 
-    @Test("a whole answer can be an error under 200, an empty one, or none at all")
+    @Test("a whole answer can be an error under 200, or none at all")
     func failures() {
         func failure(_ body: String) -> String? {
             var events: [ChatEvent] = []
@@ -40,10 +40,19 @@ struct WholeAnswerTests {
         #expect(failure(#"{"error":{"message":"no"}}"#) == "model.failed")
         #expect(
             failure(#"{"object":"response","status":"failed","error":{"message":"no"},"output":[]}"#) == "model.failed")
-        #expect(failure(#"{"object":"response","status":"completed","output":[]}"#) == "model.empty")
         #expect(failure("{}") == "model.malformed")
         #expect(failure("[]") == "model.malformed")
         #expect(failure("<html>") == "model.malformed")
+    }
+
+    @Test("an answer without anything in it, or with thoughts alone, is an answer")
+    func empty() throws {
+        var events: [ChatEvent] = []
+        for output in ["[]", #"[{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}]"#] {
+            let body = #"{"object":"response","status":"completed","output":\#(output)}"#
+            let answer = try ResponsesDialect().answer(in: Array(body.utf8), into: &events)
+            #expect(answer.finish == .stop && answer.message.text.isEmpty)
+        }
     }
 
     @Test("the words of a refusal are found, and nothing where there are none")

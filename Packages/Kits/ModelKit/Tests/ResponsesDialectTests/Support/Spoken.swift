@@ -49,7 +49,7 @@ struct Spoken: Sendable {
         Spoken("thoughts", [.reasoning(Reasoning("hm")), .text("ok")], .length, "incomplete"),
         Spoken("a refusal", [.refusal("No.")], .refused, "completed"),
         Spoken("a filter", [.text("The")], .refused, "incomplete"),
-        Spoken("another reason", [.text("The")], .other("steered"), "incomplete"),
+        Spoken("another reason", [.text("The")], .other("incomplete"), "incomplete"),
         Spoken(
             "calls",
             [

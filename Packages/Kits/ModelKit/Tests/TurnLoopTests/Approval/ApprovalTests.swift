@@ -82,12 +82,12 @@ struct ApprovalTests {
         #expect(outcome.exit == .unanswered)
     }
 
-    @Test("that is turned away, or whose question fails, is a refusal and no missing answer")
+    @Test("that is turned away is a refusal; one whose question fails has no answer")
     func declined() async throws {
         let declined = try await outcome([call("a", "write")]) { _ in throw InteractionError.declined(id: "x") }
         #expect((declined.isUnapproved, declined.results.map(\.isError)) == (false, [true]))
         let failed = try await outcome([call("a", "write")]) { _ in throw ToolFault() }
-        #expect(!failed.isUnapproved)
+        #expect(failed.isUnapproved)
         #expect(failed.results.first?.content.contains("the server behind the tool is gone") == true)
         #expect(tools.calls.isEmpty)
     }
@@ -115,6 +115,15 @@ struct ApprovalTests {
         }
         #expect(asked.withLock { $0 } == 2)
         #expect(!fixture.all.contains { if case .remember = $0 { true } else { false } })
+    }
+
+    @Test("that does not fit allows nothing, is told, and is no success")
+    func unfit() async throws {
+        let problem = InteractionError.unfit(id: "chat.approve", why: "must be one of Yes, No")
+        let outcome = try await outcome([call("a", "write")]) { _ in throw problem }
+        #expect(outcome.isUnapproved && outcome.exit == .unanswered)
+        #expect(outcome.results.map(\.isError) == [true])
+        #expect(fixture.notices == [problem.message])
     }
 
     @Test("is asked after the calls before have been done")

@@ -45,6 +45,17 @@ struct TurnTests {
         #expect((last.source, last.effect) == ("scripted", .reads))
     }
 
+    @Test("ends well with what was said when the last answer has nothing in it")
+    func emptyEnd() async throws {
+        let model = ScriptedModel(
+            .says([.text("Let me look."), call("a", "read")], finish: .calls), .says([], finish: .stop))
+        let outcome = try await fixture.run(fixture.loop([ScriptedTools([tool("read")])]), model)
+        #expect(outcome.endName == "answered" && outcome.rounds == 2)
+        #expect(fixture.text == "Let me look.")
+        // What was said is sent again as it was, without the answer that says nothing.
+        #expect(HistoryRepair.repaired(outcome.messages.map(\.message)).map(\.role) == [.assistant, .tool])
+    }
+
     @Test("shows calls that the server has done itself and neither runs nor answers them")
     func doneCalls() async throws {
         let tools = ScriptedTools([tool("read")])

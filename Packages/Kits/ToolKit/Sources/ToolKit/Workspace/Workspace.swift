@@ -18,6 +18,29 @@ public final class Workspace: Sendable {
         try self.init(path, resolver: nil)
     }
 
+    /// Opens the folder at an absolute path that had no link in it when it was accepted. A folder that has been replaced by
+    /// a link since, or that lies below one, is refused: it would lead to where nobody agreed to.
+    public convenience init(canonical path: String) throws(WorkspaceError) {
+        try self.init(canonical: path, resolver: nil)
+    }
+
+    init(canonical path: String, resolver: Folder.Resolver?) throws(WorkspaceError) {
+        let entry = try EntryPath(path)
+        guard entry.isAbsolute else {
+            throw WorkspaceError(.input, "\(entry.shown) is not an absolute path")
+        }
+        let top = try Workspace("/", resolver: resolver).root
+        let below = EntryPath(bytes: Array(entry.bytes.drop { $0 == Byte.slash }))
+        do throws(WorkspaceError) {
+            root = Folder(try top.open(below, to: TOOLKIT_LIST, followingLinks: false), resolver: top.resolver)
+        } catch {
+            guard error.kind == .outside || error.kind == .notFolder else { throw error }
+            throw WorkspaceError(
+                .outside, "\(entry.shown) is no folder now, or is reached by a link; put it back, or add the new one")
+        }
+        self.path = path
+    }
+
     /// With a resolver given, that one is used whatever the kernel can do.
     init(_ path: String, resolver: Folder.Resolver?) throws(WorkspaceError) {
         let entry = try EntryPath(path)

@@ -1,0 +1,65 @@
+import Capabilities
+import JSON
+import Testing
+import TurnLoop
+
+@Suite("A call in words")
+struct CallTextTests {
+    private func call(_ name: String, _ input: JSON) -> ToolCall { ToolCall(id: "1", name: name, input: input) }
+
+    @Test("says on one line what is done, and to what")
+    func headline() {
+        #expect(call("fs.read", ["path": "README.md"]).headline == "read README.md")
+        #expect(call("Read", ["file_path": "/a/b.txt"]).headline == "read /a/b.txt")
+        #expect(call("bash_run", ["command": "make test", "timeout_ms": 5]).headline == "make test")
+        #expect(call("multi_edit", ["path": "a.py", "edits": []]).headline == "edit a.py")
+        #expect(call("grep.search", ["pattern": "TODO", "path": "src"]).headline == "search “TODO” in src")
+        #expect(call("multi.write", ["files": [["path": "a"], ["path": "b"]]]).headline == "write a and 1 more")
+        #expect(call("weather", ["place": "Kyiv"]).headline == "weather")
+        #expect(call("shop_stock", ["name": "nails"]).headline == "shop_stock nails")
+    }
+
+    @Test("stays on one short line, and commands no terminal, whatever the model wrote")
+    func hostile() {
+        let long = call("bash.run", ["command": .string("echo 1\nrm -rf /")]).headline
+        #expect(long == "echo 1…")
+        #expect(call("fs.read", ["path": .string(String(repeating: "x", count: 500))]).headline.count < 100)
+        #expect(!call("fs.read", ["path": "a\u{1B}[2Jb"]).headline.unicodeScalars.contains("\u{1B}"))
+        #expect(!call("fs.read", ["path": "a\u{1B}[2Jb"]).preview.unicodeScalars.contains("\u{1B}"))
+    }
+
+    @Test("shows a command as a command, with what else is asked for")
+    func command() {
+        #expect(call("bash.run", ["command": "make a\nmake b"]).preview == "$ make a\n$ make b")
+        let timed = call("bash.run", ["command": "make", "timeout_ms": 600000]).preview
+        #expect(timed.hasPrefix("$ make\n") && timed.contains("600000"))
+    }
+
+    @Test("shows an edit as the lines that go and come")
+    func edit() {
+        let edits: JSON = [
+            ["old_text": "a\nb", "new_text": "c"], ["old_text": "d", "new_text": "", "replace_all": true],
+        ]
+        let text = call("multi.edit", ["path": "x.py", "edits": edits]).preview
+        #expect(text == "x.py\n- a\n- b\n+ c\n- d\n{\"replace_all\":true}")
+        #expect(
+            call("Edit", ["file_path": "x", "old_string": "a", "new_string": "b"]).preview == "x\n- a\n+ b")
+        #expect(call("edit.file", ["path": "x", "patch": "@@ -1 +1 @@\n-a\n+b"]).preview == "x\n@@ -1 +1 @@\n-a\n+b")
+    }
+
+    @Test("shows the lines of a new file, and says how many are not shown")
+    func write() {
+        let lines = (1...250).map { "line \($0)" }.joined(separator: "\n")
+        let text = call("fs.write", ["path": "x", "content": .string(lines)]).preview
+        #expect(text.hasPrefix("x\n+ line 1\n") && text.contains("and 50 more lines") && !text.contains("line 201"))
+        let files: JSON = [["path": "a", "content": "1"], ["path": "b", "content": "2"]]
+        #expect(call("multi.write", ["files": files]).preview == "a\n+ 1\nb\n+ 2")
+    }
+
+    @Test("shows the whole input of what is not known")
+    func other() {
+        #expect(call("saw", ["wood": "ash"]).preview.contains("\"wood\""))
+        #expect(call("saw", ["edits": [["what": "ever"]]]).preview.contains("ever"))
+        #expect(call("saw", "text").preview == "\"text\"")
+    }
+}
