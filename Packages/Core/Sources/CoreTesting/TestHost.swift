@@ -19,10 +19,7 @@ public struct TestHost: Sendable {
         _ features: [BuiltInFeature], settings text: String = "{}", answers: [String: JSON] = [:],
         environment: [String: String] = [:], folder: String = "/nonexistent"
     ) throws {
-        var catalogue = SettingsCatalogue(
-            features: features.filter { !$0.isEssential }.compactMap { $0.type?.manifest.id })
-        for type in features.compactMap(\.type) { catalogue.add(type.manifest.settings, of: type.manifest.id) }
-        catalogue.closeWithProfiles()
+        let catalogue = SettingsCatalogue(of: features)
         let layer = try SettingsLayer(origin: .user(file: "settings.json"), text: Array(text.utf8))
         let settings = Settings(merging: [layer], overrides: [], catalogue: catalogue) { _, _ in true }
         if !settings.problems.isEmpty { throw SettingsFailure(settings.problems) }

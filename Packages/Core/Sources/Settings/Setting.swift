@@ -14,10 +14,57 @@ public struct Setting<Value: InputValue & OutputValue>: Sendable {
     public init(
         _ key: String, _ summary: String, default standard: Value, risk: SettingRisk = .none, flag: String? = nil
     ) {
+        self.init(key, summary, Value.schema, standard, risk, flag)
+    }
+
+    private init(
+        _ key: String, _ summary: String, _ schema: Schema, _ standard: Value, _ risk: SettingRisk, _ flag: String?
+    ) {
         self.standard = standard
         declaration = SettingDeclaration(
-            key: key.split(separator: ".").map(String.init), summary: summary, schema: Value.schema,
+            key: key.split(separator: ".").map(String.init), summary: summary, schema: schema,
             standard: standard.json, risk: risk, flag: flag)
+    }
+}
+
+// MARK: Numbers within limits
+
+extension Setting where Value == Int {
+    /// A whole number within limits.
+    public init(
+        _ key: String, _ summary: String, in range: ClosedRange<Int>, default standard: Int,
+        risk: SettingRisk = .none, flag: String? = nil
+    ) {
+        self.init(key, summary, .integer(range), standard, risk, flag)
+    }
+}
+
+extension Setting where Value == Int? {
+    /// A whole number within limits, or none.
+    public init(
+        _ key: String, _ summary: String, in range: ClosedRange<Int>, risk: SettingRisk = .none, flag: String? = nil
+    ) {
+        self.init(key, summary, .optional(.integer(range)), nil, risk, flag)
+    }
+}
+
+extension Setting where Value == Double {
+    /// A number within limits.
+    public init(
+        _ key: String, _ summary: String, in range: ClosedRange<Double>, default standard: Double,
+        risk: SettingRisk = .none, flag: String? = nil
+    ) {
+        self.init(key, summary, .number(range), standard, risk, flag)
+    }
+}
+
+extension Setting where Value == Double? {
+    /// A number within limits, or none.
+    public init(
+        _ key: String, _ summary: String, in range: ClosedRange<Double>, risk: SettingRisk = .none,
+        flag: String? = nil
+    ) {
+        self.init(key, summary, .optional(.number(range)), nil, risk, flag)
     }
 }
 

@@ -32,7 +32,9 @@ extension Settings {
     /// Says that there is no such profile, with the ones that there are.
     public static func unknownProfile(_ name: String, among known: [String]) -> String {
         "there is no profile \(name.quotedForMessage)\(Suggestion.text(for: name, among: known)); "
-            + (known.isEmpty ? "none is set up yet" : "known: \(known.joined(separator: ", "))")
+            + (known.isEmpty
+                ? "none is set up yet; 'martlet config set profiles.\(name).server URL' sets one up"
+                : "known: \(known.joined(separator: ", "))")
     }
 
     private mutating func take(_ layer: SettingsLayer, _ catalogue: SettingsCatalogue, trusted: Bool) {
@@ -49,6 +51,8 @@ extension Settings {
             }
         } problem: { key, message, isAboutKey in
             found.append(layer.problem(at: key, message, isAboutKey: isAboutKey))
+        } ignored: { key, feature in
+            ignored.append(Ignored(key: key, feature: feature, origin: layer.origin))
         }
         problems += found
     }

@@ -17,6 +17,13 @@ public struct Settings: Sendable {
         public let file: String
     }
 
+    /// A setting of a feature that is not in this build; another build that shares the file has it.
+    public struct Ignored: Sendable, Hashable {
+        public let key: [String]
+        public let feature: String
+        public let origin: SettingsOrigin
+    }
+
     var entries: [[String]: Entry] = [:]
     /// What the profile in use has covered, by key.
     var covered: [[String]: Entry] = [:]
@@ -24,6 +31,8 @@ public struct Settings: Sendable {
     public internal(set) var problems: [SettingsProblem] = []
     /// What a project would set and may not.
     public internal(set) var inert: [Inert] = []
+    /// What is set for features that are not in this build.
+    public internal(set) var ignored: [Ignored] = []
     /// Variables with our prefix that name no setting.
     public internal(set) var unknownVariables: [String] = []
     /// The profile in use.

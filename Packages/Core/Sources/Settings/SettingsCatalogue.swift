@@ -6,6 +6,8 @@ public struct SettingsCatalogue: Sendable {
     /// In the order in which they were declared.
     public private(set) var declarations: [SettingDeclaration] = []
     private var root = Node()
+    /// Features of this program that are not in this build, with the rest of a sentence that begins with the feature.
+    public private(set) var absent: [String: String] = [:]
 
     /// A place in the tree of keys: a setting, or a group of more.
     struct Node: Sendable {
@@ -35,6 +37,15 @@ public struct SettingsCatalogue: Sendable {
             SettingDeclaration(
                 key: ["profile"], summary: "The profile to use", schema: .optional(.string), standard: .null,
                 risk: .sends))
+    }
+
+    /// Names a feature that is not in this build: its settings may stand in files that other builds share.
+    public mutating func addAbsent(_ feature: String, _ reason: String) {
+        absent[feature] = reason
+        add(
+            SettingDeclaration(
+                key: ["features", feature], summary: "Whether the feature \(feature) is on, in builds that have it",
+                schema: .boolean, standard: true, risk: .widens))
     }
 
     /// Adds what a feature declares, below its id.
@@ -96,7 +107,10 @@ public struct SettingsCatalogue: Sendable {
             }
             known = parent.members.keys.sorted()
             if parent.members[key[depth]] == nil, parent.anyMember.isEmpty {
-                return Self.unknownName(key[depth], among: known)
+                if let feature = absentFeature(of: key) {
+                    return "belongs to the feature \(feature), which \(absent[feature] ?? "is not in this build")"
+                }
+                return Self.unknownName(key[depth], below: key[..<depth], among: known)
             }
         }
         let members = groupMembers(key)
@@ -104,26 +118,40 @@ public struct SettingsCatalogue: Sendable {
             + (members.isEmpty ? "its members have names of your own" : "it has " + members.joined(separator: ", "))
     }
 
-    private static func unknownName(_ name: String, among known: [String]) -> String {
-        let hint = Suggestion.text(for: name, among: known)
-        return hint.isEmpty
-            ? "no such setting; known here: \(known.joined(separator: ", "))" : "no such setting\(hint)"
+    /// The feature that is not in this build and that has the key, also within a profile.
+    func absentFeature(of key: [String]) -> String? {
+        let own = key.first == "profiles" ? key.dropFirst(2) : key[...]
+        return own.first.flatMap { absent[$0] == nil ? nil : $0 }
+    }
+
+    private static func unknownName(_ name: String, below group: ArraySlice<String>, among known: [String]) -> String {
+        // The whole key is what has to be typed.
+        if let nearest = Suggestion.nearest(to: name, among: known) {
+            return "no such setting; did you mean '\((group + [nearest]).joined(separator: "."))'?"
+        }
+        return "no such setting; known here: \(known.joined(separator: ", "))"
     }
 
     private func groupMembers(_ key: [String]) -> [String] {
         node(at: key)?.members.keys.sorted() ?? []
     }
 
-    /// Walks a layer: calls `leaf` for each setting with its value, `problem` for what is unknown or misplaced.
+    /// Walks a layer: calls `leaf` for each setting with its value, `problem` for what is unknown or misplaced, and
+    /// `ignored` for what belongs to a feature that is not in this build.
     func walk(
         _ object: JSONObject, leaf: (_ key: [String], _ declaration: SettingDeclaration, _ value: JSON) -> Void,
-        problem: (_ key: [String], _ message: String, _ isAboutKey: Bool) -> Void
+        problem: (_ key: [String], _ message: String, _ isAboutKey: Bool) -> Void,
+        ignored: (_ key: [String], _ feature: String) -> Void = { _, _ in }
     ) {
         func visit(_ object: JSONObject, _ node: Node, _ path: [String]) {
             for (name, value) in object {
                 let key = path + [name]
                 guard let next = node.members[name] ?? node.anyMember.first else {
-                    problem(key, Self.unknownName(name, among: node.members.keys.sorted()), true)
+                    if let feature = absentFeature(of: key) {
+                        ignored(key, feature)
+                    } else {
+                        problem(key, Self.unknownName(name, below: path[...], among: node.members.keys.sorted()), true)
+                    }
                     continue
                 }
                 if let declaration = next.declaration {

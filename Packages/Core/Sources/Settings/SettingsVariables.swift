@@ -15,6 +15,11 @@ public struct SettingsVariables: Sendable {
     public let problems: [SettingsProblem]
     public let unknown: [String]
 
+    /// The variable that was most likely meant.
+    public static func nearest(to variable: String, _ catalogue: SettingsCatalogue) -> String? {
+        Suggestion.nearest(to: variable, among: catalogue.declarations.map { name(of: $0.key) })
+    }
+
     /// - Parameter reserved: variables with our prefix that are no settings, such as the one for the home folder.
     public init(environment: [String: String], catalogue: SettingsCatalogue, reserved: Set<String> = []) {
         let ours = environment.filter { $0.key.hasPrefix(Self.prefix) && !reserved.contains($0.key) }
@@ -26,7 +31,8 @@ public struct SettingsVariables: Sendable {
             for declaration in catalogue.declarations { declared[Self.name(of: declaration.key)] = declaration }
             for (variable, word) in ours.sorted(by: { $0.key < $1.key }) {
                 guard let declaration = declared[variable] else {
-                    unknown.append(variable)
+                    let isOfAbsent = catalogue.absent.keys.contains { variable.hasPrefix(Self.name(of: [$0]) + "_") }
+                    if !isOfAbsent { unknown.append(variable) }
                     continue
                 }
                 let origin = SettingsOrigin.environment(variable: variable)

@@ -11,6 +11,7 @@ struct JSONSchemaTests {
             (.boolean, #"{"type":"boolean"}"#),
             (.integer(nil), #"{"type":"integer"}"#),
             (.integer(1...9), #"{"type":"integer","minimum":1,"maximum":9}"#),
+            (.integer(1 ... .max), #"{"type":"integer","minimum":1}"#),
             (.number(nil), #"{"type":"number"}"#),
             (.number(0...1.5), #"{"type":"number","minimum":0.0,"maximum":1.5}"#),
             (.string, #"{"type":"string"}"#),

@@ -39,6 +39,27 @@ struct SchemaCheckTests {
             ])
     }
 
+    @Test("tells the first of a million problems and that there are more, in few words")
+    func capped() {
+        let name = String(repeating: "é\u{301}", count: 100_000)
+        let wrong: [(Schema, JSON)] = [
+            (.array(Self.server), .array([JSON](repeating: 1, count: 1_000_000))),
+            (.array(.array(.string)), .array([JSON](repeating: .array([1, 2, 3]), count: 300_000))),
+            (.map(.integer(nil)), .object(JSONObject((0..<200_000).map { ("\(name.prefix(300))\($0)", "x") }))),
+            (Self.server, .object(JSONObject((0..<200_000).map { ("unknown\($0)", 1) }))),
+            (.record([.init("a", "", .map(.map(.string)))]), ["a": .object([name: .object([name: 1, "b": 2])])]),
+            (.array(.choice(["one"])), .array([JSON](repeating: .string(name), count: 50))),
+        ]
+        for (schema, value) in wrong {
+            let found = schema.problems(in: value)
+            #expect(found.count <= SchemaProblems.limit + 1)
+            #expect(found.reduce(0) { $0 + $1.description.utf8.count } < 1 << 14)
+            if found.count > SchemaProblems.limit {
+                #expect(found.last?.description == "has more problems than these 20")
+            }
+        }
+    }
+
     @Test("names what is missing, and what is null and must not be")
     func missing() {
         #expect(problems(Self.server, [:]) == ["name: is missing", "port: is missing"])

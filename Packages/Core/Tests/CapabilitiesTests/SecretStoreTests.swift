@@ -4,7 +4,10 @@ import Testing
 @Suite("Secrets of the environment")
 struct SecretStoreTests {
     private let store = EnvironmentSecretStore {
-        ["OPENAI_API_KEY": "one", "KAMIWAZA_PAT_API_KEY": "two", "EMPTY_API_KEY": "", "PATH": "/bin", "_API_KEY": "x"]
+        [
+            "OPENAI_API_KEY": "one", "KAMIWAZA_PAT_API_KEY": "two", "EMPTY_API_KEY": "", "CI_TOKEN_API_KEY": "three",
+            "PATH": "/bin", "_API_KEY": "x",
+        ]
     }
 
     @Test(
@@ -12,6 +15,9 @@ struct SecretStoreTests {
         arguments: [
             ("openai", "OPENAI_API_KEY"), ("kamiwaza.pat", "KAMIWAZA_PAT_API_KEY"), ("my-server", "MY_SERVER_API_KEY"),
             ("gpt4", "GPT4_API_KEY"), ("Two Words", "TWO_WORDS_API_KEY"), ("a_b", "A_B_API_KEY"),
+            ("ci-token", "CI_TOKEN"), ("api-key", "API_KEY"), ("db.password", "DB_PASSWORD"),
+            ("my-secret", "MY_SECRET"),
+            ("tokens", "TOKENS_API_KEY"),
         ])
     func variables(name: String, variable: String) {
         #expect(SecretName(name).environmentVariable == variable)

@@ -39,6 +39,16 @@ struct SuggestionTests {
         #expect(Suggestion.nearest(to: "model", among: [String]()) == nil)
     }
 
+    @Test(
+        "for a slip are at most two letters away, and one in a short word",
+        arguments: [
+            ("lisst", "list"), ("lsit", "list"), ("lest", "list"), ("rn", "rm"), ("hi", nil), ("shwoo", "show"),
+            ("hello", nil), ("monitoring", nil), ("mon", nil),
+        ] as [(String, String?)])
+    func slip(word: String, expected: String?) {
+        #expect(Suggestion.slip(of: word, among: ["list", "show", "rm", "monitor"]) == expected)
+    }
+
     @Test("are worded as the end of a message")
     func text() {
         #expect(Suggestion.text(for: "modle", among: Self.known) == "; did you mean 'model'?")

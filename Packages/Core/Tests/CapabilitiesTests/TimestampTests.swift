@@ -119,4 +119,27 @@ struct TimestampTests {
                 == "needs a time such as 2026-11-20T09:30:00Z")
         #expect(try Timestamp(json: Timestamp(microseconds: 5).json) == Timestamp(microseconds: 5))
     }
+
+    @Test(
+        "are read as people type them, with the day of their own time",
+        arguments: [
+            ("2h", "2026-11-22T08:30:00Z"), ("90m", "2026-11-22T09:00:00Z"), ("3d", "2026-11-19T10:30:00Z"),
+            ("now", "2026-11-22T10:30:00Z"), ("today", "2026-11-21T14:00:00Z"), ("Yesterday", "2026-11-20T14:00:00Z"),
+            ("2026-11-22", "2026-11-21T14:00:00Z"), ("2026-11-20T09:30:00Z", "2026-11-20T09:30:00Z"),
+            // Before October's first Sunday the clocks of this zone stood an hour earlier.
+            ("2026-09-01", "2026-08-31T15:00:00Z"), ("1960-01-02", "1960-01-01T15:00:00Z"),
+            ("tomorrow", nil), ("2", nil), ("", nil), ("-2h", nil), ("2026-13-01", nil), ("2026-11-22T", nil),
+        ] as [(String, String?)])
+    func words(word: String, expected: String?) throws {
+        let now = try #require(Timestamp(iso8601: "2026-11-22T10:30:00Z"))
+        let change = try #require(Timestamp(iso8601: "2026-10-03T16:00:00Z"))
+        let time = Timestamp(words: word, now: now) { $0 < change ? .seconds(9 * 3600) : .seconds(10 * 3600) }
+        #expect(time?.iso8601 == expected)
+    }
+
+    @Test("count a day from midnight also where midnight is behind UTC") func west() throws {
+        let now = try #require(Timestamp(iso8601: "2026-11-22T02:30:00Z"))
+        let time = Timestamp(words: "today", now: now) { _ in .seconds(-5 * 3600) }
+        #expect(time?.iso8601 == "2026-11-21T05:00:00Z")
+    }
 }

@@ -51,6 +51,15 @@ struct ActionTests {
             ])
     }
 
+    @Test("is refused with the first of a million problems, told in a few lines")
+    func manyProblems() async throws {
+        var given: JSONObject = ["hosts": .array([JSON](repeating: 1, count: 1_000_000))]
+        for number in 0..<50_000 { given.append("hots\(number)", 1) }
+        let error = await #expect(throws: ArgumentsFailure.self) { try await test.perform("demo.rich", given) }
+        #expect(error?.problems.count == SchemaProblems.limit + 1)
+        #expect(error.map { $0.message.utf8.count < 1 << 12 } == true)
+    }
+
     @Test("is refused with everything that is wrong in its arguments, and the body does not run")
     func problems() async throws {
         let error = await #expect(throws: ArgumentsFailure.self) {

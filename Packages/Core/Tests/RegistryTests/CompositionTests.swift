@@ -95,6 +95,34 @@ struct CompositionTests {
             ])
     }
 
+    @Test("is a list that describes a feature in other words") func described() {
+        let composition = Composition([
+            BuiltInFeature(trait: "Alpha", provides: "Alpha") { Source<Alpha>.self }.described("Something else")
+        ])
+        #expect(composition.complaints.count == 1)
+        #expect(
+            composition.complaints.first?.contains("its entry in the list of features says 'Something else'") == true)
+    }
+
+    @Test("is no feature that is left out; its commands and its use are known all the same") func leftOut() throws {
+        let list = [
+            BuiltInFeature(trait: "Alpha", provides: "Alpha") { Source<Alpha>.self },
+            BuiltInFeature(trait: "Chat") {}.described("Talk to models", commands: "chat", "ask"),
+            BuiltInFeature(trait: "Files") {},
+        ]
+        let composition = Composition(list)
+        #expect(composition.complaints == [])
+        #expect(composition.off.map(\.commands) == [["chat", "ask"], ["files"]])
+        #expect(composition.off.map(\.summary) == ["Talk to models", ""])
+        #expect(composition.off.first?.reason == "not in this build; build with 'make build TRAITS=Alpha,Chat'")
+        #expect(
+            Composition(list, selection: .init(only: ["chat"])).complaints
+                == ["chat is not in this build; build with 'make build TRAITS=Alpha,Chat'"])
+        let catalogue = SettingsCatalogue(of: list)
+        #expect(catalogue.absent["chat"] == "is not in this build; build with 'make build TRAITS=Alpha,Chat'")
+        #expect(catalogue.declaration(of: ["features", "files"]) != nil)
+    }
+
     @Test("is a feature that cannot be made, while the others can")
     func failed() throws {
         let composition = try compose([Broken.self, Link<Alpha, Gamma>.self])

@@ -37,10 +37,13 @@ struct NeedsTests {
         #expect(
             composition.complaints == [
                 "alpha needs Beta, which nothing provides; Beta provides it and is not in this build: "
-                    + "build with --traits Beta"
+                    + "build with 'make build TRAITS=Link<Alpha, Beta>,Beta'"
             ])
         #expect(composition.off.map(\.id) == ["beta"])
-        #expect(composition.off.map(\.reason) == ["not in this build; build with --traits Beta"])
+        #expect(
+            composition.off.map(\.reason) == [
+                "not in this build; build with 'make build TRAITS=Link<Alpha, Beta>,Beta'"
+            ])
     }
 
     @Test("say so when no feature is known to meet them")
@@ -62,7 +65,8 @@ struct NeedsTests {
         #expect(
             Composition(list, settings: off).complaints == [
                 "alpha needs Beta, which nothing provides; beta provides it and is off: martlet config set features.beta true; "
-                    + "or Spare provides it and is not in this build: build with --traits Spare"
+                    + "or Spare provides it and is not in this build: build with "
+                    + "'make build TRAITS=Link<Alpha, Beta>,Source<Beta>,Spare'"
             ])
     }
 

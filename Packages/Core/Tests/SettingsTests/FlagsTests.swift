@@ -26,7 +26,7 @@ struct FlagsTests {
             ("chat.model", "--set needs key=value, such as --set profile=work, not 'chat.model'"),
             ("", "--set needs key=value, such as --set profile=work, not ''"),
             ("=large", "--set needs key=value, such as --set profile=work, not '=large'"),
-            ("chat.modle=x", "chat.modle: no such setting; did you mean 'model'?"),
+            ("chat.modle=x", "chat.modle: no such setting; did you mean 'chat.model'?"),
             ("caht.model=x", "caht.model: no such setting; did you mean 'chat'?"),
             ("zebra=x", "zebra: no such setting; known here: chat, features, files, profile, profiles"),
             (
@@ -41,7 +41,10 @@ struct FlagsTests {
                     + "max-rounds, model, note, stop, units"
             ),
             ("profiles=x", "profiles: is a group of settings, not one setting; its members have names of your own"),
-            ("profiles.work.chat.modle=x", "profiles.work.chat.modle: no such setting; did you mean 'model'?"),
+            (
+                "profiles.work.chat.modle=x",
+                "profiles.work.chat.modle: no such setting; did you mean 'profiles.work.chat.model'?"
+            ),
             ("chat.max-rounds=x", "chat.max-rounds: needs a whole number, not 'x'"),
             ("chat.units=", "chat.units: needs one of metric, imperial, not ''"),
         ])

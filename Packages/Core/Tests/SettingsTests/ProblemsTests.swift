@@ -8,14 +8,17 @@ struct ProblemsTests {
     @Test(
         "is told with file, line, column and key",
         arguments: [
-            ("{\n  chat: {modle: 'x'},\n}", "user.json:2:10: chat.modle: no such setting; did you mean 'model'?"),
+            ("{\n  chat: {modle: 'x'},\n}", "user.json:2:10: chat.modle: no such setting; did you mean 'chat.model'?"),
             ("{caht: {}}", "user.json:1:2: caht: no such setting; did you mean 'chat'?"),
             (
                 "{\n\n  zebra: 1}",
                 "user.json:3:3: zebra: no such setting; known here: chat, features, files, profile, profiles"
             ),
             ("{chat: {limits: {x: 1}}}", "user.json:1:18: chat.limits.x: no such setting; known here: patience"),
-            ("{features: {caht: false}}", "user.json:1:13: features.caht: no such setting; did you mean 'chat'?"),
+            (
+                "{features: {caht: false}}",
+                "user.json:1:13: features.caht: no such setting; did you mean 'features.chat'?"
+            ),
             (
                 "{chat: {'max-rounds': '12'}}",
                 "user.json:1:23: chat.max-rounds: needs a whole number, not a string"
@@ -50,7 +53,7 @@ struct ProblemsTests {
             settings.problems.map(\.description) == [
                 "$MARTLET_CHAT_MAX_ROUNDS: needs a whole number, not 'many'",
                 "system.json:1:2: zebra: no such setting; known here: chat, features, files, profile, profiles",
-                "user.json:2:9: chat.modle: no such setting; did you mean 'model'?",
+                "user.json:2:9: chat.modle: no such setting; did you mean 'chat.model'?",
                 "user.json:2:33: chat.max-rounds: needs a whole number, not a boolean",
                 "user.json:3:11: profile: needs text, not an integer",
                 "project.json:1:8: chat: needs an object with settings, not an array",

@@ -84,7 +84,10 @@ struct ProfileTests {
         let settings = try Sources(environment: ["MARTLET_PROFILE": "work"]).merged()
         #expect(
             settings.problems.map(\.description)
-                == ["$MARTLET_PROFILE: profile: there is no profile 'work'; none is set up yet"])
+                == [
+                    "$MARTLET_PROFILE: profile: there is no profile 'work'; none is set up yet; "
+                        + "'martlet config set profiles.work.server URL' sets one up"
+                ])
     }
 
     @Test("are checked like the settings they change, whether or not they are used")
@@ -98,9 +101,9 @@ struct ProfileTests {
             """
         #expect(
             try problems(user: text) == [
-                "user.json:2:10: profiles.work.chat.modle: no such setting; did you mean 'model'?",
+                "user.json:2:10: profiles.work.chat.modle: no such setting; did you mean 'profiles.work.chat.model'?",
                 "user.json:2:36: profiles.work.chat.max-rounds: needs a whole number, not a string",
-                "user.json:3:3: profiles.work.sever: no such setting; did you mean 'server'?",
+                "user.json:3:3: profiles.work.sever: no such setting; did you mean 'profiles.work.server'?",
                 "user.json:4:3: profiles.work.profile: no such setting; known here: chat, files, kind, server",
             ])
     }

@@ -6,6 +6,8 @@ public enum ChatEvent: Sendable, Hashable {
     case text(String)
     /// More of the model's thoughts.
     case reasoning(String)
+    /// The end of a thought, whose text has come before: its signature, or what only the provider can read.
+    case thought(Reasoning)
     /// More of the model's words for why it does not answer.
     case refusal(String)
     /// The model is writing a call, which is not complete yet.

@@ -1,3 +1,5 @@
+public import JSON
+
 /// A server with models.
 public protocol ModelProvider: AnyObject, Sendable {
     /// What it is called in settings and flags: a vendor's name, or that of a profile.
@@ -6,10 +8,15 @@ public protocol ModelProvider: AnyObject, Sendable {
     var name: String { get }
     /// Whether it runs tools of its own, so that its calls come with `isDone`. Nobody else's tools are sent to it.
     var runsTools: Bool { get }
+    /// Whether it was merely found on this machine, so that it is asked only by its name.
+    var isFound: Bool { get }
     /// Whether it can be asked now: a key is there, or a server that needs none answers. It must not take long.
     func isAvailable() async -> Bool
     /// Its models, the best choice first.
     func models() async throws -> [ModelDescription]
+    /// The words in which a model is asked, which decides what of a request it can be given; nil where nobody else is asked.
+    /// A provider with a dialect knows names beside those of its list, such as aliases.
+    func dialect(of model: String) async -> RequestDialect?
     /// Asks a model and gives what happens in order, several events at once where they come so fast.
     ///
     /// The next events are read only when `receive` has returned, so that a slow reader slows the server down. It throws
@@ -17,10 +24,15 @@ public protocol ModelProvider: AnyObject, Sendable {
     func answer(
         _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
     ) async throws -> ChatAnswer
+    /// Texts as vectors: the answer to OpenAI's `POST /v1/embeddings`, whose body this is; nil where it has no such models.
+    func embeddings(_ body: JSONObject) async throws -> JSONObject?
 }
 
 extension ModelProvider {
     public var runsTools: Bool { false }
+    public var isFound: Bool { false }
+    public func dialect(of model: String) async -> RequestDialect? { nil }
+    public func embeddings(_ body: JSONObject) async throws -> JSONObject? { nil }
 }
 
 /// A model as a catalogue has it. What is not known is nil.

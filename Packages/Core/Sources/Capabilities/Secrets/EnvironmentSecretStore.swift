@@ -21,7 +21,11 @@ public final class EnvironmentSecretStore: SecretStore {
 
     public func names() async -> [SecretName] {
         environment().filter { $0.key.hasSuffix("_API_KEY") && $0.key != "_API_KEY" && !$0.value.isEmpty }.keys.sorted()
-            .map { SecretName($0.dropLast("_API_KEY".count).lowercased()) }
+            .compactMap { variable in
+                let name = SecretName(variable.dropLast("_API_KEY".count).lowercased())
+                // `CI_TOKEN_API_KEY` is the variable of no name: `ci_token` is looked for as `CI_TOKEN`.
+                return name.environmentVariable == variable ? name : nil
+            }
     }
 }
 

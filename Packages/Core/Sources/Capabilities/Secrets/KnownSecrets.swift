@@ -2,14 +2,52 @@ import JSON
 
 /// Secrets in every form in which they may come back, found by their first four bytes.
 struct KnownSecrets {
-    private var byBeginning: [UInt32: [[UInt8]]] = [:]
+    /// So many are kept. A server that renews its tokens every few minutes would hold all of them for as long as it runs.
+    private static let limit = 1000
+
+    private struct Form {
+        let bytes: [UInt8]
+        /// How many secrets look like this somewhere.
+        var count = 1
+    }
+
+    private var byBeginning: [UInt32: [Form]] = [:]
+    /// When each was told last, as a count.
+    private var told: [[UInt8]: Int] = [:]
+    private var lastTold = 0
 
     mutating func insert(_ text: String) {
+        lastTold += 1
+        if told.updateValue(lastTold, forKey: Array(text.utf8)) == nil { addForms(of: text) }
+        guard told.count > Self.limit, let oldest = told.min(by: { $0.value < $1.value })?.key else { return }
+        told[oldest] = nil
+        removeForms(of: String(decoding: oldest, as: UTF8.self))
+    }
+
+    private mutating func addForms(of text: String) {
         for form in Self.forms(of: text) {
-            let bytes = Array(form.utf8)
-            let key = Self.key(bytes[0], bytes[1], bytes[2], bytes[3])
-            if byBeginning[key]?.contains(bytes) != true { byBeginning[key, default: []].append(bytes) }
+            let (key, bytes) = Self.entry(form)
+            if let place = byBeginning[key]?.firstIndex(where: { $0.bytes == bytes }) {
+                byBeginning[key]?[place].count += 1
+            } else {
+                byBeginning[key, default: []].append(Form(bytes: bytes))
+            }
         }
+    }
+
+    private mutating func removeForms(of text: String) {
+        for form in Self.forms(of: text) {
+            let (key, bytes) = Self.entry(form)
+            guard let place = byBeginning[key]?.firstIndex(where: { $0.bytes == bytes }) else { continue }
+            byBeginning[key]?[place].count -= 1
+            if byBeginning[key]?[place].count == 0 { byBeginning[key]?.remove(at: place) }
+            if byBeginning[key]?.isEmpty == true { byBeginning[key] = nil }
+        }
+    }
+
+    private static func entry(_ form: String) -> (key: UInt32, bytes: [UInt8]) {
+        let bytes = Array(form.utf8)
+        return (key(bytes[0], bytes[1], bytes[2], bytes[3]), bytes)
     }
 
     func ranges(in text: [UInt8]) -> [Range<Int>] {
@@ -19,8 +57,8 @@ struct KnownSecrets {
             guard let forms = byBeginning[Self.key(text[start], text[start + 1], text[start + 2], text[start + 3])]
             else { continue }
             for form in forms {
-                let shared = Self.shared(text, from: start, form)
-                if shared == form.count || shared >= Self.tellingBeginning {
+                let shared = Self.shared(text, from: start, form.bytes)
+                if shared == form.bytes.count || shared >= Self.tellingBeginning {
                     found.append(start..<(start + shared))
                 }
             }

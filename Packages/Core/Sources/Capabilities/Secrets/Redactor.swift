@@ -15,7 +15,8 @@ public final class Redactor: Sendable {
 
     /// From now on this secret is taken out, also where it is percent-encoded, or inside a JSON text.
     ///
-    /// Less than six bytes are not learnt: they would be found in words that mean nothing.
+    /// Less than six bytes are not learnt: they would be found in words that mean nothing. Of more than a thousand secrets
+    /// those that were told longest ago are forgotten.
     public func learn(_ secret: Secret) {
         secret.withText { text in
             guard text.utf8.count >= 6 else { return }
@@ -26,7 +27,9 @@ public final class Redactor: Sendable {
     /// The text with a mark in the place of each secret.
     public func redact(_ text: String) -> String {
         let bytes = Array(text.utf8)
-        let found = known.withLock { $0.ranges(in: bytes) } + SecretShapes.ranges(in: bytes)
+        // A copy, so that nobody waits for somebody else's long text.
+        let known = known.withLock { $0 }
+        let found = known.ranges(in: bytes) + SecretShapes.ranges(in: bytes)
         guard !found.isEmpty else { return text }
         var result: [UInt8] = []
         var position = 0

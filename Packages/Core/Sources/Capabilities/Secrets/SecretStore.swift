@@ -24,8 +24,11 @@ public struct SecretName: Sendable, Hashable, ExpressibleByStringLiteral, Custom
 
     public var description: String { text }
 
-    /// The environment variable that carries it by custom: `openai` is `OPENAI_API_KEY`.
+    /// The environment variable that carries it by custom: `openai` is `OPENAI_API_KEY`, and a name that says itself what
+    /// it is stays as it is: `ci-token` is `CI_TOKEN`.
     public var environmentVariable: String {
-        String(text.map { $0.isLetter || $0.isNumber ? $0 : "_" }).uppercased() + "_API_KEY"
+        let variable = String(text.map { $0.isLetter || $0.isNumber ? $0 : "_" }).uppercased()
+        let isWhole = ["_TOKEN", "_KEY", "_PASSWORD", "_SECRET"].contains { variable.hasSuffix($0) }
+        return isWhole ? variable : variable + "_API_KEY"
     }
 }

@@ -10,8 +10,19 @@ public protocol DataStore: AnyObject, Sendable {
     func check() async throws -> [String]
     /// Writes a copy that `restore` takes, while the store may be in use.
     func backup(to path: String) async throws
+    /// Looks whether `restore` would take a copy, and changes nothing; throws why it would not.
+    func verify(_ copy: String) async throws
     /// Replaces the data by a copy, after the copy was found sound.
     func restore(from path: String) async throws
     /// Gives unused space back; tells how many bytes.
     func compact() async throws -> ByteCount
+    /// Damaged files that were put beside it when a new one was begun.
+    func setAside() throws -> [String]
+    /// Who works with the data at this moment and may go on with what it read before, such as `the gateway that runs here`.
+    func user() throws -> String?
+}
+
+extension DataStore {
+    public func setAside() throws -> [String] { [] }
+    public func user() throws -> String? { nil }
 }

@@ -8,7 +8,9 @@ extension Schema {
         case .boolean: return ["type": "boolean"]
         case .integer(let range):
             guard let range else { return ["type": "integer"] }
-            return ["type": "integer", "minimum": .int(range.lowerBound), "maximum": .int(range.upperBound)]
+            var schema: JSONObject = ["type": "integer", "minimum": .int(range.lowerBound)]
+            if range.upperBound != .max { schema["maximum"] = .int(range.upperBound) }
+            return schema
         case .number(let range):
             guard let range else { return ["type": "number"] }
             return ["type": "number", "minimum": .double(range.lowerBound), "maximum": .double(range.upperBound)]
@@ -35,6 +37,7 @@ extension Schema {
         var members = JSONObject()
         for property in properties {
             var schema = property.schema.jsonSchema
+            for (word, value) in property.keywords { schema[word] = value }
             schema["description"] = .string(property.summary)
             members[property.name] = .object(schema)
         }

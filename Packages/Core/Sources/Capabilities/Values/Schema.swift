@@ -1,3 +1,5 @@
+public import JSON
+
 /// The shape of a value that crosses the registry: a parameter, a setting or a result.
 ///
 /// One schema serves every surface: it parses a command-line word, checks a bundle's JSON, becomes a
@@ -31,8 +33,13 @@ public indirect enum Schema: Sendable, Hashable {
         public let summary: String
         public let schema: Schema
         public let role: Role
+        /// Words of JSON Schema for what only the reader of the value checks, such as `minItems`.
+        public let keywords: JSONObject
 
-        public init(_ name: String, _ summary: String, _ schema: Schema, role: Role = .plain) {
+        public init(
+            _ name: String, _ summary: String, _ schema: Schema, role: Role = .plain, keywords: JSONObject = [:]
+        ) {
+            self.keywords = keywords
             self.name = name
             self.summary = summary
             self.schema = schema

@@ -3,6 +3,8 @@ public enum Suggestion {
     /// The candidate nearest to the word, if one is near enough to be worth offering.
     public static func nearest<Names: Sequence>(to word: String, among candidates: Names) -> String?
     where Names.Element == String {
+        // What nobody can have meant to type is not compared: it may be megabytes of somebody's input.
+        guard word.utf8.count <= 256 else { return nil }
         let wanted = Array(word.lowercased().prefix(64))
         let limit = wanted.count <= 3 ? 1 : wanted.count <= 6 ? 2 : 3
         var best: (name: String, distance: Int)?
@@ -14,6 +16,20 @@ public enum Suggestion {
         // A beginning that fits one name only is nearer than two slips of the finger.
         let completions = candidates.filter { word.count >= 3 && $0.lowercased().hasPrefix(word.lowercased()) }
         return completions.count == 1 ? completions.first : best?.name
+    }
+
+    /// The candidate that somebody who typed this word surely meant: at most two slips of the finger away, and one in
+    /// a word of three letters or less.
+    public static func slip<Names: Sequence>(of word: String, among candidates: Names) -> String?
+    where Names.Element == String {
+        let wanted = Array(word.lowercased().prefix(64))
+        let limit = wanted.count <= 3 ? 1 : 2
+        var best: (name: String, distance: Int)?
+        for candidate in candidates {
+            let distance = Self.distance(wanted, Array(candidate.lowercased().prefix(64)), limit: limit)
+            if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
+        }
+        return best?.name
     }
 
     /// `; did you mean 'model'?`, or nothing.

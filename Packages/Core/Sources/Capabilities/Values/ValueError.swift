@@ -23,8 +23,12 @@ public struct ValueError: Error, Sendable, Hashable, CustomStringConvertible {
 extension String {
     /// The text in quotes, shortened, so that a message stays readable whatever it quotes.
     public var quotedForMessage: String {
-        let limit = 60
-        let shown = count > limit ? prefix(limit) + "…" : self[...]
-        return "'\(shown)'"
+        "'\(shortened(to: 60))'"
+    }
+
+    /// The first of its scalars, by which alone a text is bounded: one character can be megabytes of accents.
+    func shortened(to limit: Int) -> String {
+        let shown = unicodeScalars.prefix(limit)
+        return shown.endIndex < endIndex ? String(shown) + "…" : self
     }
 }

@@ -43,7 +43,7 @@ struct JSON5Parser {
         defer { depth -= 1 }
         cursor.offset += 1
         var items: [JSONSyntax.Item] = []
-        var names: Set<String> = []
+        var names: Set<JSONName> = []
         while try skipSpace() != end {
             var item = isObject ? try member(&names) : try element(items.count)
             switch try skipSpace() {
@@ -67,14 +67,14 @@ struct JSON5Parser {
         }
     }
 
-    private mutating func member(_ names: inout Set<String>) throws(JSONError) -> JSONSyntax.Item {
+    private mutating func member(_ names: inout Set<JSONName>) throws(JSONError) -> JSONSyntax.Item {
         let start = cursor.offset
         let isQuoted = cursor.byte == JSONByte.quote || cursor.byte == JSONByte.apostrophe
         let name = isQuoted ? try string() : try identifier()
         let key = JSONSyntax.Key(name: name, range: start..<cursor.offset)
         guard try skipSpace() == JSONByte.colon else { throw cursor.failure(.expectedColon) }
         cursor.offset += 1
-        guard names.insert(name).inserted else { throw cursor.failure(.duplicateKey(name), at: start) }
+        guard names.insert(JSONName(name)).inserted else { throw cursor.failure(.duplicateKey(name), at: start) }
         do {
             return JSONSyntax.Item(key: key, value: try value())
         } catch {

@@ -39,7 +39,7 @@ struct JSONSyntax: Sendable {
         switch content {
         case .scalar: nil
         case .array(let items): items.indices.first { String($0) == name }
-        case .object(let items): items.firstIndex { $0.key?.name == name }
+        case .object(let items): items.firstIndex { $0.key?.name.hasSameBytes(as: name) == true }
         }
     }
 

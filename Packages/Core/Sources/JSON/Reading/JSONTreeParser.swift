@@ -84,7 +84,7 @@ struct JSONTreeParser: ~Copyable {
             depth -= 1
             return JSONObject()
         }
-        var index: [String: Int]?
+        var index: [JSONName: Int]?
         while true {
             try member(since: start, &index)
             switch cursor.skipSpace() {
@@ -98,7 +98,7 @@ struct JSONTreeParser: ~Copyable {
         }
     }
 
-    private mutating func member(since start: Int, _ index: inout [String: Int]?) throws(JSONError) {
+    private mutating func member(since start: Int, _ index: inout [JSONName: Int]?) throws(JSONError) {
         guard cursor.skipSpace() == JSONByte.quote else { throw cursor.failure(.expectedQuotedKey) }
         let place = cursor.offset
         let key = try cursor.string(repairing: reading.repairsText)
@@ -120,20 +120,20 @@ struct JSONTreeParser: ~Copyable {
         addToIndex(key, since: start, &index)
     }
 
-    private func place(of key: String, since start: Int, _ index: [String: Int]?) -> Int? {
-        if let index { return index[key].map { start + $0 } }
-        for place in start..<members.count where members[place].key == key { return place }
+    private func place(of key: String, since start: Int, _ index: [JSONName: Int]?) -> Int? {
+        if let index { return index[JSONName(key)].map { start + $0 } }
+        for place in start..<members.count where members[place].key.hasSameBytes(as: key) { return place }
         return nil
     }
 
-    private func addToIndex(_ key: String, since start: Int, _ index: inout [String: Int]?) {
+    private func addToIndex(_ key: String, since start: Int, _ index: inout [JSONName: Int]?) {
         let size = members.count - start
         guard size > JSONObject.largestWithoutIndex else { return }
         if index == nil {
             index = [:]
-            for place in start..<members.count { index?[members[place].key] = place - start }
+            for place in start..<members.count { index?[JSONName(members[place].key)] = place - start }
         } else {
-            index?[key] = size - 1
+            index?[JSONName(key)] = size - 1
         }
     }
 }

@@ -28,7 +28,7 @@ extension JSONObject: Hashable {
         var sum = 0
         for member in members {
             var one = Hasher()
-            one.combine(member.key)
+            one.combine(JSONName(member.key))
             one.combine(member.value)
             sum &+= one.finalize()
         }

@@ -1,6 +1,6 @@
 /// The members of a JSON object, in the order they were written.
 ///
-/// Keys are compared as `String` compares them. Two objects are equal when they hold equal members in any order.
+/// Keys are compared byte by byte, as other programs compare them. Two objects are equal when they hold equal members in any order.
 public struct JSONObject: Sendable {
     struct Member: Sendable {
         let key: String
@@ -11,7 +11,7 @@ public struct JSONObject: Sendable {
     static let largestWithoutIndex = 16
 
     private(set) var members: [Member]
-    private var index: [String: Int]?
+    private var index: [JSONName: Int]?
 
     /// An object without members.
     public init() {
@@ -26,7 +26,7 @@ public struct JSONObject: Sendable {
     }
 
     /// Takes members whose keys are known to differ, with their index where they are many.
-    init(distinct members: [Member], index: [String: Int]?) {
+    init(distinct members: [Member], index: [JSONName: Int]?) {
         self.members = members
         self.index = index
     }
@@ -60,21 +60,21 @@ public struct JSONObject: Sendable {
         assert(position(of: key) == nil, "the key is already a member")
         members.append(Member(key: key, value: value))
         if index != nil {
-            index?[key] = members.count - 1
+            index?[JSONName(key)] = members.count - 1
         } else if members.count > Self.largestWithoutIndex {
             index = Self.makeIndex(of: members)
         }
     }
 
     private func position(of key: String) -> Int? {
-        if let index { return index[key] }
-        return members.firstIndex { $0.key == key }
+        if let index { return index[JSONName(key)] }
+        return members.firstIndex { $0.key.hasSameBytes(as: key) }
     }
 
-    private static func makeIndex(of members: [Member]) -> [String: Int]? {
+    private static func makeIndex(of members: [Member]) -> [JSONName: Int]? {
         guard members.count > largestWithoutIndex else { return nil }
-        var index = [String: Int](minimumCapacity: members.count)
-        for (place, member) in members.enumerated() { index[member.key] = place }
+        var index = [JSONName: Int](minimumCapacity: members.count)
+        for (place, member) in members.enumerated() { index[JSONName(member.key)] = place }
         return index
     }
 }

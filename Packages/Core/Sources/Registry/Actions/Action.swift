@@ -68,22 +68,22 @@ public struct Action: Sendable {
         try await body(arguments, context)
     }
 
-    /// Everything in which the arguments differ from the declaration.
+    /// Everything in which the arguments differ from the declaration; of more than `SchemaProblems.limit` the first.
     public func problems(in arguments: JSONObject) -> [ValueError] {
-        var problems: [ValueError] = []
+        var problems = SchemaProblems()
         for parameter in parameters {
             if let value = arguments[parameter.name] {
-                problems += parameter.schema.problems(in: value).map { $0.under(parameter.name) }
+                problems.check(value, parameter.schema, at: parameter.name)
             } else if parameter.isRequired {
-                problems.append(ValueError("is missing: \(parameter.summary)", at: [parameter.name]))
+                problems.add("is missing: \(parameter.summary)", at: parameter.name)
             }
         }
         let names = parameters.map(\.name)
         for (name, _) in arguments where !names.contains(name) {
-            problems.append(
-                ValueError("is no parameter of \(id)\(Suggestion.text(for: name, among: names))", at: [name]))
+            if problems.isFull { break }
+            problems.add("is no parameter of \(id)\(Suggestion.text(for: name, among: names))", at: name)
         }
-        return problems
+        return problems.all
     }
 
     /// JSON Schema 2020-12 of the arguments, as bundles, JSON-RPC and MCP take them.

@@ -137,6 +137,24 @@ extension Parameter where Value == Double {
     }
 }
 
+extension Parameter where Value == Int? {
+    /// A whole number within limits, which may be left out.
+    public static func option(
+        _ name: String, _ summary: String, in range: ClosedRange<Int>, short: String? = nil
+    ) -> Parameter {
+        Parameter(.option, name, summary, short: short, schema: .optional(.integer(range)))
+    }
+}
+
+extension Parameter where Value == Double? {
+    /// A number within limits, which may be left out.
+    public static func option(
+        _ name: String, _ summary: String, in range: ClosedRange<Double>, short: String? = nil
+    ) -> Parameter {
+        Parameter(.option, name, summary, short: short, schema: .optional(.number(range)))
+    }
+}
+
 extension Parameter where Value == Secret {
     /// A secret that must be known: asked for on a terminal, never taken from a word of the command line.
     public static func secret(_ name: String, _ summary: String) -> Parameter {

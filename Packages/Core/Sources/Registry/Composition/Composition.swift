@@ -31,6 +31,8 @@ public struct Composition: Sendable {
         public let summary: String
         /// Why, and how to switch it on.
         public let reason: String
+        /// The first words of its commands, and their shortcuts.
+        public let commands: [String]
     }
 
     /// Which features are wanted beyond what the settings say.

@@ -22,7 +22,7 @@ struct CompositionCheck {
         var seen: Set<String> = []
         for entry in list {
             guard let type = entry.type else {
-                leaveOut(entry)
+                leaveOut(entry, list)
                 continue
             }
             let manifest = type.manifest
@@ -33,7 +33,10 @@ struct CompositionCheck {
             }
             checkShape(of: manifest, entry)
             if let reason = Self.reasonOff(manifest, entry, settings, selection) {
-                off.append(Composition.Left(id: manifest.id, summary: manifest.summary, reason: reason.text))
+                off.append(
+                    Composition.Left(
+                        id: manifest.id, summary: manifest.summary, reason: reason.text,
+                        commands: manifest.namespaces + entry.commands))
                 for provision in manifest.provides {
                     absentProviders[provision.capability.description, default: []].append(
                         "\(manifest.id) provides it and is off: \(reason.mend)")
@@ -44,8 +47,12 @@ struct CompositionCheck {
         }
         for name in selection.only ?? [] where !seen.contains(name) {
             let hint = Suggestion.text(for: name, among: seen.sorted())
+            let absent = off.first { $0.id == name && !seen.contains(name) }
             problems.append(
-                CompositionProblem(.unknownFeature, name, "is no feature of this build\(hint); see 'martlet features'"))
+                CompositionProblem(
+                    .unknownFeature, name,
+                    absent.map { "is \($0.reason)" }
+                        ?? "is no feature of this build\(hint); see 'martlet features'"))
         }
         for candidate in candidates {
             namespaces[candidate.manifest.id] = candidate.manifest.namespaces
@@ -59,10 +66,11 @@ struct CompositionCheck {
 
     // MARK: Which features are on
 
-    private mutating func leaveOut(_ entry: BuiltInFeature) {
-        let mend = "build with --traits \(entry.trait)"
+    private mutating func leaveOut(_ entry: BuiltInFeature, _ list: [BuiltInFeature]) {
+        let mend = entry.mend(in: list)
         off.append(
-            Composition.Left(id: entry.trait.lowercased(), summary: "", reason: "not in this build; \(mend)"))
+            Composition.Left(
+                id: entry.id, summary: entry.summary, reason: "not in this build; \(mend)", commands: entry.commands))
         for capability in entry.provides {
             absentProviders[capability, default: []].append(
                 "\(entry.trait) provides it and is not in this build: \(mend)")
@@ -104,6 +112,13 @@ struct CompositionCheck {
                         "declares the setting \(setting.key.joined(separator: ".")) whose default \(problem.description)"
                     ))
             }
+        }
+        if !entry.summary.isEmpty, entry.summary != manifest.summary {
+            problems.append(
+                CompositionProblem(
+                    .undeclared, manifest.id,
+                    "is for '\(manifest.summary)', and its entry in the list of features says '\(entry.summary)'; "
+                        + "make the entry say the same"))
         }
         // Names of types are slow to make, so they are compared only where a list could disagree.
         if entry.isEssential || manifest.provides.isEmpty && entry.provides.isEmpty { return }

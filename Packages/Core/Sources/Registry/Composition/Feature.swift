@@ -42,6 +42,10 @@ public struct BuiltInFeature: Sendable {
     public let trait: String
     /// The names of the capabilities it provides, known even where the feature is left out.
     public let provides: [String]
+    /// What it is for, known even where the feature is left out; as its manifest says it.
+    public private(set) var summary: String
+    /// The first words of its commands, and their shortcuts, known even where the feature is left out.
+    public private(set) var commands: [String]
     /// The feature, where it is in this build.
     public let type: (any Feature.Type)?
     /// The host's own features and those of a frontend cannot be switched off.
@@ -63,10 +67,23 @@ public struct BuiltInFeature: Sendable {
     /// A feature that is in every build of the program that lists it.
     public init(trait: String, provides: [String], _ type: (any Feature.Type)?) {
         self.trait = trait
+        summary = ""
+        commands = type?.manifest.namespaces ?? [trait.lowercased()]
         self.provides = provides
         self.type = type
         isEssential = false
     }
+
+    /// Says what it is for, and which words its commands begin with where that is not its id alone.
+    public func described(_ summary: String, commands: String...) -> BuiltInFeature {
+        var copy = self
+        copy.summary = summary
+        if !commands.isEmpty { copy.commands = commands }
+        return copy
+    }
+
+    /// The feature's id, also where the feature is left out.
+    public var id: String { type?.manifest.id ?? trait.lowercased() }
 
     /// A feature that is always linked, with what its manifest says.
     public init(_ type: any Feature.Type) {
@@ -77,6 +94,8 @@ public struct BuiltInFeature: Sendable {
     /// A feature that belongs to the host or a frontend and is always on.
     public init(essential type: any Feature.Type) {
         trait = ""
+        summary = ""
+        commands = []
         provides = []
         self.type = type
         isEssential = true

@@ -12,10 +12,13 @@ public struct Manifest: Sendable {
     public let settings: [SettingDeclaration]
     /// The first words that its action ids may have; its own id unless it speaks for more.
     public let namespaces: [String]
+    /// What its groups of commands are for, by their words joined by dots, where the feature's summary does not say it.
+    public let groups: [String: String]
 
     public init(
         id: String, summary: String, version: String, provides: [Provision] = [], needs: [Need] = [],
-        settings: [SettingDeclaration] = [], namespaces: [String]? = nil
+        settings: [SettingDeclaration] = [], namespaces: [String]? = nil,
+        groups: [String: String] = [:]
     ) {
         self.id = id
         self.summary = summary
@@ -24,5 +27,6 @@ public struct Manifest: Sendable {
         self.needs = needs
         self.settings = settings
         self.namespaces = namespaces ?? [id]
+        self.groups = groups
     }
 }

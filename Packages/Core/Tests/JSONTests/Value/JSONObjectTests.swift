@@ -36,6 +36,24 @@ struct JSONObjectTests {
         #expect(object["k1"] == 1)
     }
 
+    @Test("tells keys apart that only look the same", arguments: [0, 40])
+    func spelling(others: Int) throws {
+        let (one, two) = ("\u{E9}", "e\u{301}")
+        let (first, second) = ("a\u{323}\u{307}", "a\u{307}\u{323}")
+        var object = JSONObject((0..<others).map { ("k\($0)", .int($0)) })
+        for (place, key) in [one, two, first, second, "K", "\u{212A}"].enumerated() { object[key] = .int(place) }
+        #expect(object.count == others + 6)
+        #expect([object[one], object[two], object[first], object[second]] == [0, 1, 2, 3])
+        #expect([object["K"], object["\u{212A}"]] == [4, 5])
+        let text = JSON.object(object).text()
+        for reading in [JSONReading.strict, .stream] {
+            #expect(try JSON(parsing: text, reading: reading) == .object(object))
+        }
+        #expect(try JSONDocument(parsing: text, name: "a").value == .object(object))
+        #expect(JSONObject([(one, 1)]) != JSONObject([(two, 1)]))
+        #expect(throws: JSONError.self) { try JSON(parsing: "{\"\(two)\": 1, \"e\\u0301\": 2}") }
+    }
+
     @Test("holds null as a value of its own")
     func null() {
         let object: JSONObject = ["a": nil]
