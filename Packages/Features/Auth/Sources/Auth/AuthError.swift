@@ -1,4 +1,6 @@
+import AuthSignIn
 public import Capabilities
+import HTTPClient
 
 /// Why something about servers, credentials or signing in was refused here, before any server was asked.
 public enum AuthError: Failure, Hashable {
@@ -19,6 +21,9 @@ public enum AuthError: Failure, Hashable {
     case secretNotFound(String, known: [String])
     case nothingToImport(String)
     case noToken(String)
+    case emptyTokenName
+    /// A way to sign in that needs a person, and nobody is there.
+    case needsPerson(String, profile: String)
 
     public var code: String {
         switch self {
@@ -34,6 +39,9 @@ public enum AuthError: Failure, Hashable {
         case .secretNotFound: "auth.secret-unknown"
         case .nothingToImport: "auth.import"
         case .noToken: "auth.no-token"
+        case .emptyTokenName: "auth.token-name"
+        // As any other question that nobody was there to answer.
+        case .needsPerson: "interaction.unanswered"
         }
     }
 
@@ -41,6 +49,7 @@ public enum AuthError: Failure, Hashable {
         switch self {
         case .wrongDestination, .tokenRefused, .noToken: .denied
         case .notOffered, .secretNotFound: .failed
+        case .needsPerson: .unanswered
         default: .usage
         }
     }
@@ -73,10 +82,37 @@ public enum AuthError: Failure, Hashable {
             "there is no secret '\(PlainText.escape(name))'\(Suggestion.text(for: name, among: known)); "
                 + "'martlet auth secret list' shows the names"
         case .nothingToImport(let why): why
+        case .emptyTokenName: "a token needs a name by which it is found again; say what it is for, such as ci"
+        case .needsPerson(let what, let profile):
+            "\(what) needs somebody at a terminal, and nobody is there; without anybody, sign in with an access token: "
+                + "martlet auth login \(profile) --token-stdin"
         case .noToken(let profile):
             "nobody is signed in to the server of the profile \(profile); sign in first: martlet auth login \(profile)"
         }
     }
 
     private func list(_ names: [String]) -> String { names.map { PlainText.escape($0) }.joined(separator: ", ") }
+}
+
+/// A session has ended for good, told with the server and the command that mends it.
+struct SessionEnded: Failure {
+    let code = "auth.sign-in-again"
+    let exit = ExitCode.denied
+    let message: String
+    let cause: (any Error)?
+
+    init(_ profile: ServerProfile, _ session: Session?, now: Timestamp, cause: SignInError) {
+        let server = profile.url.server
+        let what =
+            switch session?.kind {
+            case .personal where session?.expiry.map { $0 <= now } ?? false:
+                "the access token for \(server) has expired"
+            case .personal where profile.kind == .kamiwaza:
+                "\(server) does not accept the access token any more; it may have been revoked"
+            case .personal: "\(server) does not accept the key any more"
+            default: "the session at \(server) has ended and cannot be renewed"
+            }
+        message = "\(what); sign in again: martlet auth login \(profile.name)"
+        self.cause = cause.cause
+    }
 }

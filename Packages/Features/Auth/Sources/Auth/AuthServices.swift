@@ -36,8 +36,8 @@ final class AuthServices: Sendable {
         self.settings = settings
         profiles = ServerProfiles(settings)
         let locations = surroundings.locations
-        database = Database("\(locations.data)/auth.db", migrations: AuthDatabase.migrations) { notice in
-            ActionContext.current?.notice(notice.message)
+        database = Database("\(locations.data)/auth.db", migrations: AuthDatabase.migrations) {
+            $0.tell(ActionContext.current?.notice)
         }
         pins = PinStore(database: database)
         trust = PinnedTrust(
@@ -133,9 +133,15 @@ final class AuthServices: Sendable {
     /// The key that stands in the environment for exactly this server.
     func environmentKey(for profile: ServerProfile) -> Secret? {
         guard let vendor = ModelVendor.named("kamiwaza"), profile.kind == .kamiwaza,
-            let key = surroundings.environment[vendor.name.environmentVariable], !key.isEmpty,
-            let address = vendor.address(surroundings.environment), address.isSameOrigin(as: profile.url)
+            let key = surroundings.environment[vendor.name.environmentVariable], !key.isEmpty
         else { return nil }
+        guard let address = vendor.address(surroundings.environment) else {
+            tellOnce(
+                "\(vendor.name.environmentVariable) is not used, because \(vendor.addressVariable) does not say for which "
+                    + "server it is; for this one set it to \(profile.url.text)")
+            return nil
+        }
+        guard address.isSameOrigin(as: profile.url) else { return nil }
         let secret = Secret(key)
         surroundings.redactor.learn(secret)
         return secret
@@ -153,6 +159,11 @@ final class AuthServices: Sendable {
                 ? "the access token for \(profile.name) expires on \(expiry.iso8601.prefix(10)); replace it: "
                     + "martlet auth pat rotate \(profile.name)"
                 : "the access token for \(profile.name) has expired; sign in again: martlet auth login \(profile.name)")
+    }
+
+    private func tellOnce(_ text: String) {
+        guard let context = ActionContext.current, state.withLock({ $0.warned.insert(text).inserted }) else { return }
+        context.notice(text)
     }
 
     /// Ends what is open. A renewal that is on its way is stored first.

@@ -25,7 +25,8 @@ enum AuthSettings {
         risk: .widens,
         flag: "cacert")
     static let certificate = Setting<PathValue?>(
-        "certificate", "A PEM file with a certificate of your own, for servers that ask for one", default: nil,
+        "certificate", "A PEM file with a certificate of your own, shown to every server that asks for one",
+        default: nil,
         risk: .sends)
     static let key = Setting<PathValue?>(
         "certificate-key", "The PEM file with that certificate's key, when it is another file", default: nil,

@@ -19,7 +19,7 @@ public struct SignInError: Failure {
 
     /// The server does not accept the credential, and will not when it is sent again.
     ///
-    /// Thrown from `SessionSource.refresh` it ends the session for good.
+    /// Thrown from `SessionSource.renew` it ends the session for good.
     public static func refused(_ message: String, reason: String? = nil, cause: (any Error)? = nil) -> SignInError {
         SignInError(.refused, message, reason: reason, cause: cause)
     }
@@ -28,7 +28,7 @@ public struct SignInError: Failure {
 
     public var exit: ExitCode {
         switch kind {
-        case .refused, .signInAgain, .signedOut, .issuer: .denied
+        case .refused, .signInAgain, .signedOut, .issuer, .identity: .denied
         case .unreachable: .unreachable
         case .unanswered: .unanswered
         default: .failed
@@ -57,6 +57,8 @@ public struct SignInError: Failure {
         public static let signedOut = Kind("auth.signed-out")
         /// The answer comes from, or speaks for, another server than the one that was asked.
         public static let issuer = Kind("auth.issuer")
+        /// The identity token is not about this sign-in: another program, another sign-in, or over.
+        public static let identity = Kind("auth.identity")
         /// The server was not reached, or could not answer just now.
         public static let unreachable = Kind("auth.unreachable")
         /// Nobody signed in within the time.
@@ -73,6 +75,12 @@ public struct SignInError: Failure {
 extension SignInError {
     static func signInAgain(cause: (any Error)? = nil) -> SignInError {
         SignInError(.signInAgain, "the session has ended and cannot be renewed; sign in again", cause: cause)
+    }
+
+    /// Whether the server would sign the person in, but not for longer than its own session. Keycloak says `not_allowed`
+    /// for a user or client without offline tokens.
+    var refusesOfflineAccess: Bool {
+        reason == "invalid_scope" || reason == "not_allowed" || message.lowercased().contains("offline")
     }
 
     static var signedOut: SignInError {

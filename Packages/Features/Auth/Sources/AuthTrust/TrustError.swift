@@ -74,6 +74,9 @@ public enum TrustError: Failure {
 
     /// What to type so that this certificate, and no other, is trusted.
     private static func command(_ certificate: PresentedCertificate, _ program: String) -> String {
-        "\(program) auth trust add \(certificate.server) --fingerprint \(Fingerprint.text(certificate.fingerprint))"
+        // Shells take brackets for a pattern, and some refuse one that fits no file.
+        let server = "\(certificate.server)"
+        let word = server.contains("[") ? "'\(server)'" : server
+        return "\(program) auth trust add \(word) --fingerprint \(Fingerprint.text(certificate.fingerprint))"
     }
 }

@@ -143,7 +143,7 @@ struct SecretRow: Record {
         Field("name", "Its name", .name) { $0.listing.name.text },
         Field("source", "Where it comes from when it is used") { $0.listing.source.name },
         Field("changed", "When it was last kept, where that is known") { $0.listing.changed },
-        Field("hides_kept", "Whether one is kept that the source hides") { $0.listing.isShadowing },
+        Field("overrides_stored", "Whether one is stored, too, that is not used") { $0.listing.isShadowing },
     ]
 }
 

@@ -1,6 +1,7 @@
 import AuthSignIn
 import Capabilities
 import HTTPClient
+import HTTPCore
 import JSON
 import KamiwazaKit
 import Registry
@@ -64,7 +65,7 @@ struct ServerActions {
             .argument("name", "The server", as: String.self, completion: Self.completion)
         ) { context, name in
             let profile = try services.profiles.profile(named: name)
-            try await services.forgetCredentials(of: profile)
+            try await services.signOut(profile, context)
             var changes: [(key: [String], value: JSON?)] = [(["profiles", name], nil)]
             // First, since a profile in use that does not exist would be an error.
             if services.profiles.inUse == name { changes.insert((["profile"], nil), at: 0) }
@@ -72,8 +73,8 @@ struct ServerActions {
             return ServerRow(profile, inUse: false)
         }
         .details(
-            "Tokens at the server stay valid; 'martlet auth logout' before it revokes them. What you did with the server "
-                + "stays in your history.")
+            "You are signed out there first, as by 'martlet auth logout', which revokes this machine's token. What you did "
+                + "with the server stays in your history.")
     }
 
     private var check: Action {
@@ -102,10 +103,12 @@ extension AuthServices {
         _ name: String, _ address: String, _ kind: ServerKind?, use: Bool, _ context: ActionContext
     ) async throws -> ServerProfile {
         try ServerProfile.check(name)
-        let (url, kind) = try await ServerProbe(client: client).find(address, kind: kind)
+        let (url, kind) = try await find(address, kind)
         let profile = ServerProfile(name: name, url: url, kind: kind)
-        if profiles.names.contains(name), try origin(ofProfile: name) != profile.origin {
-            try await forgetCredentials(of: profile)
+        let former = profiles.names.contains(name) ? try usable(name) : nil
+        if profiles.names.contains(name), former?.origin != profile.origin {
+            // At the server that it was: its tokens would stay valid there, and nobody would have them.
+            if let former { try await signOut(former, context) } else { try await forgetCredentials(of: profile) }
             context.notice("\(name) was another server before, so its credentials were removed")
         }
         var changes: [(key: [String], value: JSON?)] = [
@@ -116,10 +119,24 @@ extension AuthServices {
         return profile
     }
 
-    /// Where a profile's credentials may go now; nil where its address is none, so that it can be given another.
-    private func origin(ofProfile name: String) throws(AuthError) -> String? {
+    private func find(_ address: String, _ kind: ServerKind?) async throws -> (url: HTTPURL, kind: ServerKind) {
+        do {
+            return try await ServerProbe(client: client).find(address, kind: kind)
+        } catch {
+            // https that was only assumed never becomes http by itself, so that somebody has to say it.
+            let problem = (error as? KamiwazaError)?.cause ?? error
+            guard !address.contains("://"), (problem as? HTTPError)?.kind == .tls else { throw error }
+            throw KamiwazaError(
+                .unreachable,
+                "\(AnyFailure(error).message); https is meant where no scheme is given: if the server speaks http without "
+                    + "TLS, name it as http://\(PlainText.escape(address))", cause: problem)
+        }
+    }
+
+    /// What a profile is now; nil where its address is none, so that it can be given another.
+    private func usable(_ name: String) throws(AuthError) -> ServerProfile? {
         do throws(AuthError) {
-            return try profiles.profile(named: name).origin
+            return try profiles.profile(named: name)
         } catch {
             guard case .badAddress = error else { throw error }
             return nil

@@ -23,7 +23,10 @@ struct ServerProbe: Sendable {
             do {
                 return (try await address.discover(using: client), .kamiwaza)
             } catch let error as KamiwazaError where error.kind == .notAPlatform {
-                guard try await isGateway(address.url) else { throw ProbeError(address.url.server, error) }
+                let gateway = try await whetherGateway(address.url)
+                if gateway == .surely { return (address.url, .gateway) }
+                if let models = try await modelServer(address.url) { return (models, .openai) }
+                guard gateway == .maybe else { throw ProbeError(address.url.server, error) }
                 return (address.url, .gateway)
             }
         }
@@ -41,12 +44,36 @@ struct ServerProbe: Sendable {
         return object
     }
 
-    private func isGateway(_ url: HTTPURL) async throws -> Bool {
+    private enum Likelihood { case no, maybe, surely }
+
+    /// Some servers of models have a `/health` too, with nothing but a `status` in it.
+    private func whetherGateway(_ url: HTTPURL) async throws -> Likelihood {
         do {
-            _ = try await health(of: url)
-            return true
+            let health = try await health(of: url)
+            return ["ok", "version", "active_sessions"].contains { health[$0] != nil } ? .surely : .maybe
         } catch let error as HTTPError where error.kind == .status || error.kind == .badAnswer {
-            return false
+            return .no
+        }
+    }
+
+    /// Where an OpenAI-compatible server has its API: at the address or at `/v1` below it; nil where there is none.
+    private func modelServer(_ url: HTTPURL) async throws -> HTTPURL? {
+        let isVersioned = url.path.split(separator: "/").last == "v1"
+        for place in isVersioned ? [url] : [try url.appending("v1"), url] where try await listsModels(place) {
+            return place
+        }
+        return nil
+    }
+
+    /// Whether models are listed there, or a key is wanted for that.
+    private func listsModels(_ url: HTTPURL) async throws -> Bool {
+        let response = try await client.send(request(url, "models"))
+        // What is no JSON is no such list.
+        guard let answer = try? JSON(parsing: response.body).object else { return false }
+        switch response.status.code {
+        case 200: return answer["data"]?.array != nil
+        case 401, 403: return answer["error"] != nil
+        default: return false
         }
     }
 
@@ -67,8 +94,8 @@ struct ProbeError: Failure {
 
     init(_ server: String, _ cause: any Error) {
         message =
-            "neither a Kamiwaza platform nor an agent gateway could be reached at \(server): something else answers there; "
-            + "check the address, or say '--kind openai' when it is another server that takes a key"
+            "neither a Kamiwaza platform, an agent gateway nor a server of models could be reached at \(server): something "
+            + "else answers there; check the address, or say '--kind openai' when it is another server that takes a key"
         self.cause = cause
     }
 }

@@ -35,6 +35,7 @@ struct SignInActions {
                     "\(profile.url.server) speaks http without TLS: everybody on the way there can read your password "
                         + "and token")
             }
+            try await services.openSecrets(for: profile)
             let flow = SignInFlow(services: services, profile: profile, context: context)
             var session: Session
             if let token {
@@ -42,17 +43,12 @@ struct SignInActions {
             } else {
                 session = try await choose(
                     flow, user: user, provider: provider, browser: browser, device: device, password: password)
-                let question = "Remember this device, so that you stay signed in?"
-                let canAsk = context.interaction.canAsk && !remember
-                if remember {
-                    session = try await flow.remembered(session)
-                } else if canAsk,
-                    try await context.interaction.confirm("auth.login.remember", question)
-                {
-                    session = try await flow.remembered(session)
-                }
+                session = try await remembered(session, flow, remember)
             }
-            try await services.keeper(for: profile).adopt(session)
+            let former = try await services.adopt(session, for: profile, context)
+            if let former, !former.accessToken.equals(session.accessToken) {
+                await services.discard(former, of: profile, context)
+            }
             if let name = session.userName {
                 try await services.preferences.remember(name, as: Preferences.user, of: profile)
             }
@@ -66,6 +62,26 @@ struct SignInActions {
         .example("martlet auth login lab.example", "Sets the server up and asks for the rest")
         .example("martlet auth login lab --token-stdin < token.txt", "In a script")
         .example("martlet auth login lab --user ada --remember", "Stay signed in on this machine")
+    }
+
+    /// The session, or the access token of this machine that takes its place when somebody wants that.
+    private func remembered(_ session: Session, _ flow: SignInFlow, _ isWanted: Bool) async throws -> Session {
+        let question = "Remember this device, so that you stay signed in?"
+        let interaction = flow.context.interaction
+        do {
+            guard flow.profile.kind == .kamiwaza else { return session }
+            if !isWanted {
+                guard interaction.canAsk, try await interaction.confirm("auth.login.remember", question) else {
+                    return session
+                }
+            }
+            let token = try await flow.remembered(session)
+            await services.discard(session, of: flow.profile, flow.context)
+            return token
+        } catch {
+            await services.discard(session, of: flow.profile, flow.context)
+            throw error
+        }
     }
 
     private func choose(

@@ -94,12 +94,13 @@ struct SignInFlow: Sendable {
     /// With a browser: by OpenID where the server's configuration can be found, else by the server's own page.
     func withBrowser(provider: SignInProvider?) async throws -> Session {
         guard context.interaction.canAsk else {
-            throw InteractionError.unanswered(id: "auth.login.browser", prompt: "sign in with a browser")
+            throw AuthError.needsPerson("signing in with a browser", profile: profile.name)
         }
         if let configuration = try await openID(), configuration.offersAuthorizationCode {
             var flow = CodeFlow(
                 configuration, clientID: services.client(of: profile), client: services.client,
                 now: services.surroundings.now)
+            flow.notice = { [context] in context.notice($0) }
             // How Keycloak is told which of its providers is meant.
             if let provider { flow.extra = [("kc_idp_hint", provider.alias)] }
             return try await named(Session(try await flow.run(show), origin: profile.origin))
@@ -128,26 +129,35 @@ struct SignInFlow: Sendable {
 
     func onAnotherDevice() async throws -> Session {
         guard context.interaction.canAsk else {
-            throw InteractionError.unanswered(id: "auth.login.device", prompt: "sign in on another device")
+            throw AuthError.needsPerson("signing in on another device", profile: profile.name)
         }
         guard let configuration = try await openID(),
-            let flow = DeviceFlow(
+            var flow = DeviceFlow(
                 configuration, clientID: services.client(of: profile), client: services.client,
                 now: services.surroundings.now)
         else { throw AuthError.notOffered("to sign in on another device", profile: profile.name) }
-        let code = try await flow.begin()
-        context.notice(
-            "On any device, open\n  \(code.completeURI?.text ?? code.verificationURI.text)\nand enter the code "
-                + code.userCode)
-        context.progress("waiting until you have signed in")
-        return try await named(Session(try await flow.wait(for: code), origin: profile.origin))
+        flow.notice = { [context] in context.notice($0) }
+        let answer = try await flow.run { [context] code in
+            context.notice(
+                "On any device, open\n  \(code.completeURI?.text ?? code.verificationURI.text)\nand enter the code "
+                    + code.userCode)
+            context.progress("waiting until you have signed in")
+        }
+        return try await named(Session(answer, origin: profile.origin))
     }
 
     private func openID() async throws -> OpenIDConfiguration? {
         var places = [profile.url, try profile.url.resolving("/")]
         if let issuer = try await api(nil).openIDIssuer() { places.insert(issuer, at: 0) }
         for place in places {
-            if let found = try await OpenIDConfiguration.discover(at: place, using: services.client) { return found }
+            do {
+                if let found = try await OpenIDConfiguration.discover(at: place, using: services.client) {
+                    return found
+                }
+            } catch let error as SignInError where error.kind == .badAnswer && place.scheme == .http {
+                // Addresses without TLS are not used for codes and tokens; the platform's own page is what is left.
+                continue
+            }
         }
         return nil
     }

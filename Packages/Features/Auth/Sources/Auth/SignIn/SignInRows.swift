@@ -49,6 +49,11 @@ enum SignInState: String, Choice, Hashable {
     case signedIn = "signed-in"
     case signedOut = "signed-out"
     case expired
+    /// No key is kept for a server that may want none.
+    case noKey = "no-key"
+
+    /// Whether requests surely lack a credential.
+    var isLacking: Bool { self == .signedOut || self == .expired }
 }
 
 /// How it stands with one server.
@@ -69,7 +74,7 @@ struct StatusRow: Record {
 
     static let fields: [Field<StatusRow>] = [
         Field("name", "What the server is called", .name) { $0.name },
-        Field("state", "signed-in, signed-out or expired", .state) { $0.state },
+        Field("state", "signed-in, signed-out, expired, or no-key where none may be needed", .state) { $0.state },
         Field("user", "Who is signed in") { $0.user },
         Field("credential", "session, access token or environment") { $0.credential },
         Field("expires", "When that ends, where it does") { $0.expires },
@@ -85,7 +90,7 @@ struct StatusRows: OutputValue {
 
     static var schema: Schema { [StatusRow].schema }
     var json: JSON { rows.json }
-    var exit: ExitCode { isAboutOne && rows.contains { $0.state != .signedIn } ? .denied : .done }
+    var exit: ExitCode { isAboutOne && rows.contains { $0.state.isLacking } ? .denied : .done }
 }
 
 /// Who a server says one is.

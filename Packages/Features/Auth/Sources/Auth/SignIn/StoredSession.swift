@@ -17,6 +17,12 @@ struct StoredSession: SessionSource {
         return session.origin == profile.origin ? session : nil
     }
 
+    func mark() throws -> SessionMark? {
+        // The desktop's keyring tells nothing without being asked for the secret.
+        guard services.layered.kept is Vault else { return nil }
+        return SessionMark(try services.vault.mark())
+    }
+
     func store(_ session: Session) async throws {
         learn(session)
         try await services.secrets.store(session.encoded, named: profile.sessionName)

@@ -43,9 +43,10 @@ final class ServerAuthenticator: Authenticator {
         }
         let session: Session
         do {
-            session = try await services.keeper(for: profile).session()
+            session = try await self.session(of: profile)
         } catch let error as SignInError where error.kind == .signedOut {
-            // It may well be a server that asks for nothing.
+            // A platform would refuse the request; any other server may well ask for nothing.
+            guard profile.kind != .kamiwaza else { throw AuthError.noToken(profile.name) }
             return
         }
         guard session.origin == profile.origin, profile.mayReceive(url) else { throw wrongDestination(profile, url) }
@@ -57,8 +58,17 @@ final class ServerAuthenticator: Authenticator {
         guard services.profiles.names.contains(server.name), let token = refused.token else { return false }
         let profile = try services.profiles.profile(named: server.name)
         guard services.environmentKey(for: profile) == nil else { return false }
-        _ = try await services.keeper(for: profile).session(refusing: token)
+        _ = try await session(of: profile, refusing: token)
         return true
+    }
+
+    private func session(of profile: ServerProfile, refusing refused: Secret? = nil) async throws -> Session {
+        do {
+            return try await services.keeper(for: profile).session(refusing: refused)
+        } catch let error as SignInError where error.kind == .signInAgain {
+            let session = try await services.session(of: profile)
+            throw SessionEnded(profile, session, now: services.surroundings.now(), cause: error)
+        }
     }
 
     private func wrongDestination(_ profile: ServerProfile, _ url: HTTPURL) -> AuthError {

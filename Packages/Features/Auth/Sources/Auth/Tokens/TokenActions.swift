@@ -39,8 +39,10 @@ struct TokenActions {
             .argument("name", "What it is for", as: String.self),
             .option("days", "How long it is valid", in: 1...3650, default: 90), Self.server
         ) { context, name, days, server in
+            guard !name.allSatisfy(\.isWhitespace) else { throw AuthError.emptyTokenName }
             let (_, api) = try await api(server)
             let made = try await api.makePersonalToken(name: name, lifetime: .seconds(days * 86_400))
+            services.surroundings.redactor.learn(made.token)
             return MadeToken(made)
         }
         .example("martlet auth pat create ci --days 30 --json", "For a script; the member 'token' is what it needs")
@@ -75,7 +77,7 @@ struct TokenActions {
             let flow = SignInFlow(services: services, profile: profile, context: context)
             let new = try await flow.remembered(old)
             // Stored before the old one goes, so that a crash in between leaves two tokens and not none.
-            try await services.keeper(for: profile).adopt(new)
+            _ = try await services.adopt(new, for: profile, context)
             if let id {
                 do { try await api.revokePersonalToken(id) } catch let error as KamiwazaError
                     where error.kind == .notFound

@@ -9,12 +9,14 @@ public import HTTPClient
 public struct CodeFlow: Sendable {
     public var configuration: OpenIDConfiguration
     public var clientID: String
-    public var scopes = ["openid", "email", "profile", "offline_access"]
+    public var scopes = ["openid", "email", "profile", CodeFlow.offline]
     /// What the server understands beyond the standard, such as `kc_idp_hint` for a provider.
     public var extra: [(name: String, value: String)] = []
     /// How long somebody may take to sign in.
     public var limit: Duration = .seconds(300)
     public var clock: any Clock<Duration> & Sendable = ContinuousClock()
+    /// Tells the person why they are sent to the server a second time.
+    public var notice: @Sendable (String) -> Void = { _ in }
     let client: HTTPClient
     let now: @Sendable () -> Timestamp
 
@@ -30,8 +32,24 @@ public struct CodeFlow: Sendable {
 
     /// Waits for somebody to sign in at the address that `show` is given, and returns the tokens.
     ///
-    /// Throws `SignInError`; cancelling ends it at once and closes the receiver.
+    /// A server that refuses `offline_access`, which Keycloak does only after somebody has signed in, is asked again
+    /// without; `show` is called a second time then. Throws `SignInError`; cancelling ends it at once and closes the
+    /// receiver.
     public func run(_ show: @Sendable (HTTPURL) async throws -> Void) async throws -> TokenAnswer {
+        do {
+            return try await run(scopes, show)
+        } catch let error as SignInError where error.refusesOfflineAccess && scopes.contains(Self.offline) {
+            notice(Self.withoutOffline)
+            return try await run(scopes.filter { $0 != Self.offline }, show)
+        }
+    }
+
+    static let offline = "offline_access"
+    static let withoutOffline = "the server gives no offline tokens, so the sign-in is asked for once more without them"
+
+    private func run(
+        _ scopes: [String], _ show: @Sendable (HTTPURL) async throws -> Void
+    ) async throws -> TokenAnswer {
         guard let authorization = configuration.authorizationEndpoint, let token = configuration.tokenEndpoint,
             configuration.offersAuthorizationCode
         else { throw SignInError(.badAnswer, "the server does not offer to sign in with a browser") }

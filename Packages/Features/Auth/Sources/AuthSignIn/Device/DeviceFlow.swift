@@ -4,11 +4,11 @@ import HTTPCore
 
 /// Signing in on another device, for machines without a browser (RFC 8628).
 ///
-///     let code = try await flow.begin()
-///     show(code.verificationURI, code.userCode)
-///     let tokens = try await flow.wait(for: code)
+///     let tokens = try await flow.run { code in show(code.verificationURI, code.userCode) }
 public struct DeviceFlow: Sendable {
-    public var scopes = ["openid", "email", "profile", "offline_access"]
+    public var scopes = ["openid", "email", "profile", CodeFlow.offline]
+    /// Tells the person why they are given a second code.
+    public var notice: @Sendable (String) -> Void = { _ in }
     public var clock: any Clock<Duration> & Sendable = ContinuousClock()
     private let address: HTTPURL
     private let tokens: TokenEndpoint
@@ -25,6 +25,27 @@ public struct DeviceFlow: Sendable {
         self.address = address
         self.client = client
         tokens = TokenEndpoint(token, clientID: clientID, client: client, now: now)
+    }
+
+    /// Waits for somebody to sign in with the code that `show` is given, and returns the tokens.
+    ///
+    /// A server that refuses `offline_access` is asked again without; `show` is called again where it had refused only
+    /// after the sign-in. Throws `SignInError`; cancelling ends it at once.
+    public func run(_ show: @Sendable (DeviceCode) async throws -> Void) async throws -> TokenAnswer {
+        do {
+            return try await once(show)
+        } catch let error as SignInError where error.refusesOfflineAccess && scopes.contains(CodeFlow.offline) {
+            notice(CodeFlow.withoutOffline)
+            var plain = self
+            plain.scopes.removeAll { $0 == CodeFlow.offline }
+            return try await plain.once(show)
+        }
+    }
+
+    private func once(_ show: @Sendable (DeviceCode) async throws -> Void) async throws -> TokenAnswer {
+        let code = try await begin()
+        try await show(code)
+        return try await wait(for: code)
     }
 
     /// Asks for a code to show.

@@ -122,12 +122,13 @@ extension LoopbackReceiver {
                 (request: ServerRequest) async throws -> HTTPAnswer in
                 guard let receiver = find() else { throw RequestProblem.unavailable("not ready", retryAfter: 1) }
                 return receiver.receive(request, query: FormFields(parsing: request.head.query ?? ""))
-            },
+                // A browser comes here from another site: the one that signs people in.
+            }.open(),
             Route(.post, path, "receiveFragment", "What the browser alone can see", .upload("The fragment")) {
                 (request: ServerRequest, body: RequestBody) async throws -> HTTPAnswer in
                 guard let receiver = find() else { throw RequestProblem.unavailable("not ready", retryAfter: 1) }
                 return try await receiver.receive(request, body: body)
-            },
+            }.open(),
         ])
     }
 }

@@ -26,14 +26,14 @@ public struct IDToken: Sendable {
         let audience = claims["aud"]?.array?.compactMap(\.string) ?? [claims["aud"]?.string].compactMap(\.self)
         let party = claims["azp"]?.string
         guard audience.contains(clientID), party == clientID || party == nil && audience.count == 1 else {
-            throw SignInError(.badAnswer, "the identity token was made for another program")
+            throw SignInError(.identity, "the identity token was made for another program")
         }
         guard let seconds = claims["exp"]?.double, abs(seconds) < 1e12,
             Timestamp(microseconds: Int64(seconds * 1_000_000)) - now > Duration.zero - Self.skew
-        else { throw SignInError(.badAnswer, "the identity token is over; check the clock of this machine") }
+        else { throw SignInError(.identity, "the identity token is over; check the clock of this machine") }
         if let nonce {
             guard let returned = claims["nonce"]?.string, Secret(returned).equals(nonce) else {
-                throw SignInError(.badAnswer, "the identity token belongs to another sign-in; start again")
+                throw SignInError(.identity, "the identity token belongs to another sign-in; start again")
             }
         }
         let names = ["preferred_username", "email", "name"]

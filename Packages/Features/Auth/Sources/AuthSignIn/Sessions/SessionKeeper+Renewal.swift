@@ -3,7 +3,10 @@ import Synchronization
 
 extension SessionKeeper {
     /// Starts the work that brings a usable session. Its task is awaited by `close`, and never cancelled.
-    func begin(_ refused: Secret?, generation: Int) -> Renewal {
+    ///
+    /// - Parameter mark: how the stored session looked before this. What the renewal itself stores changes it, so that
+    ///   the request after it reads once more; taken later, it could hide what somebody else stored in between.
+    func begin(_ refused: Secret?, generation: Int, mark: SessionMark?) -> Renewal {
         let work = SharedWork<Session>()
         let task = Task {
             let result: Result<Session, any Error>
@@ -13,7 +16,7 @@ extension SessionKeeper {
                 state.renewal = nil
                 guard state.generation == generation else { return }
                 switch result {
-                case .success(let session): state.current = session
+                case .success(let session): (state.current, state.mark) = (session, mark)
                 case .failure(let error): if Self.isFinal(error) { state.current = nil }
                 }
             }
@@ -34,6 +37,9 @@ extension SessionKeeper {
             let seen = try await load()
             if isUsable(seen, refusing: refused) { return seen }
             guard seen.canBeRenewed else { throw SignInError.signInAgain() }
+            if let failed = state.withLock({ $0.failed }), failed.holds(seen.accessToken, at: now()) {
+                throw failed.error
+            }
         }
         return try await source.exclusively { [self] in
             try await save()
@@ -60,10 +66,17 @@ extension SessionKeeper {
             ended.hasEnded = true
             try await source.store(ended)
             throw SignInError.signInAgain(cause: error)
+        } catch {
+            state.withLock { state in
+                let last = state.failed.flatMap { $0.token.equals(old.accessToken) ? $0.wait : nil }
+                let wait = last.map { min($0 * 2, Self.longestPause) } ?? Self.firstPause
+                state.failed = FailedRenewal(token: old.accessToken, error: error, failed: now(), wait: wait)
+            }
+            throw error
         }
         if new.refreshToken == nil { new.refreshToken = old.refreshToken }
         // Kept here until it is stored: the server may not take the old refresh token any more.
-        state.withLock { $0.unsaved = (new, old.accessToken) }
+        state.withLock { ($0.unsaved, $0.failed) = ((new, old.accessToken), nil) }
         try await save()
         return new
     }

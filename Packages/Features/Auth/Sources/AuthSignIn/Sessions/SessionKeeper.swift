@@ -2,7 +2,8 @@ public import Capabilities
 import Synchronization
 
 /// Gives requests a token that is valid, and renews it once for all who need that: the tasks of this process, and the
-/// processes that share the session.
+/// processes that share the session. What another process does to the session, such as to sign out, counts from the next
+/// request on.
 ///
 ///     let keeper = SessionKeeper(source, now: now)
 ///     var session = try await keeper.session()                                  // before a request
@@ -15,6 +16,10 @@ public final class SessionKeeper: Sendable {
     struct State {
         /// The newest session that is known here; another process may have stored a newer one.
         var current: Session?
+        /// How the stored session looked before `current` was read; nil where it cannot be told without reading.
+        var mark: SessionMark?
+        /// The last renewal that failed on the way, which is not tried again at once.
+        var failed: FailedRenewal?
         var renewal: Renewal?
         /// What a renewal brought and storage did not take, with the token that it replaces.
         var unsaved: (session: Session, replaced: Secret)?
@@ -22,6 +27,23 @@ public final class SessionKeeper: Sendable {
         var generation = 0
         var isClosed = false
     }
+
+    /// A renewal that failed for a reason which may pass.
+    struct FailedRenewal {
+        /// The access token that was to be replaced.
+        let token: Secret
+        let error: any Error
+        let failed: Timestamp
+        let wait: Duration
+
+        /// Whether it is too early for another try. A clock that was set back must not make it wait for ever.
+        func holds(_ token: Secret, at now: Timestamp) -> Bool {
+            token.equals(self.token) && now >= failed && now - failed < wait
+        }
+    }
+
+    /// The pause after a failed renewal, doubled with each further one up to the longest.
+    static let (firstPause, longestPause) = (Duration.seconds(1), Duration.seconds(30))
 
     /// One renewal, or the first look at what is stored.
     struct Renewal {
@@ -47,7 +69,7 @@ public final class SessionKeeper: Sendable {
     public func session(refusing refused: Secret? = nil) async throws -> Session {
         while true {
             try Task.checkCancellation()
-            switch try next(refusing: refused) {
+            switch try next(refusing: refused, mark: source.mark()) {
             case .use(let session): return session
             case .wait(let work, let isMeant):
                 let session = try await work.value()
@@ -63,9 +85,11 @@ public final class SessionKeeper: Sendable {
         case wait(SharedWork<Session>, isMeant: Bool)
     }
 
-    private func next(refusing refused: Secret?) throws(SignInError) -> Step {
+    private func next(refusing refused: Secret?, mark: SessionMark?) throws(SignInError) -> Step {
         try state.withLock { (state) throws(SignInError) in
-            if state.unsaved == nil, let current = state.current, isUsable(current, refusing: refused) {
+            if state.unsaved == nil, let current = state.current, let mark, mark == state.mark,
+                isUsable(current, refusing: refused)
+            {
                 return .use(current)
             }
             guard !state.isClosed else {
@@ -74,16 +98,27 @@ public final class SessionKeeper: Sendable {
             if let renewal = state.renewal {
                 return .wait(renewal.work, isMeant: isSame(renewal.refused, refused))
             }
-            let renewal = begin(refused, generation: state.generation)
+            let renewal = begin(refused, generation: state.generation, mark: mark)
             state.renewal = renewal
             return .wait(renewal.work, isMeant: true)
         }
     }
 
-    /// Stores a session that somebody has just signed in for, in the place of what was there.
-    public func adopt(_ session: Session) async throws {
-        try await source.exclusively { [source] in try await source.store(session) }
+    /// Stores a session that somebody has just signed in for, and returns the one that it replaces, where that can be
+    /// read.
+    @discardableResult
+    public func adopt(_ session: Session) async throws -> Session? {
+        let former = try await source.exclusively { [source] in
+            let former: Session?
+            // Signing in again is just what mends a session that cannot be read.
+            do { former = try await source.load() } catch let error as SignInError where error.kind == .unreadable {
+                former = nil
+            }
+            try await source.store(session)
+            return former
+        }
         reset()
+        return former
     }
 
     /// Forgets what is known here, after the stored session was replaced or removed.
@@ -92,6 +127,7 @@ public final class SessionKeeper: Sendable {
             state.generation += 1
             state.current = nil
             state.unsaved = nil
+            state.failed = nil
         }
     }
 

@@ -47,6 +47,7 @@ struct Refusal {
         case "unauthorized_client": "it does not allow this program to sign people in this way"
         case "access_denied": "the sign-in was declined"
         case "expired_token": "the time for the sign-in is over; start it again"
+        case "not_allowed": "it does not allow this user or program what was asked for"
         case "invalid_scope": "it does not know, or does not grant, what was asked for"
         case "unsupported_grant_type", "unsupported_response_type": "it does not offer this way of signing in"
         case "invalid_request": "it does not understand the request"

@@ -49,7 +49,7 @@ extension Vault {
         }
     }
 
-    private func fromKeyFile(_ header: VaultHeader) throws -> VaultKey {
+    func fromKeyFile(_ header: VaultHeader) throws -> VaultKey {
         guard let secret = try KeyFile.read(setup.keyFile) else {
             throw VaultError(
                 .keyFile, "the key file \(setup.keyFile) of the vault \(path) is missing; restore it from a backup")

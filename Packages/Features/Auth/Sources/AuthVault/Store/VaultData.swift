@@ -35,6 +35,10 @@ public final class VaultData: DataStore {
         }
     }
 
+    public func verify(_ copy: String) async throws {
+        _ = try VaultFile(parsing: Files.read(copy, limit: SecretRules.largestFile), path: copy)
+    }
+
     public func restore(from path: String) async throws {
         try await vault.replace(by: Files.read(path, limit: SecretRules.largestFile), from: path)
     }

@@ -56,7 +56,7 @@ enum KeyFile {
         }
     }
 
-    private static func reason(_ number: Int32) -> String {
+    static func reason(_ number: Int32) -> String {
         // strerror is safe here: glibc keeps its text in thread-local storage.
         unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
     }

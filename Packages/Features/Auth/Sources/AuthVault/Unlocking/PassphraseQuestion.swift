@@ -19,9 +19,9 @@ public enum PassphraseQuestion: Sendable, Hashable {
     /// The question in words.
     public var prompt: String {
         switch self {
-        case .unlock(1): "Passphrase for the secrets"
-        case .unlock: "That was not the passphrase; passphrase for the secrets"
-        case .new: "New passphrase for the secrets (empty for a key file instead)"
+        case .unlock(1): "Passphrase of the vault with your keys and sign-ins"
+        case .unlock: "That was not the passphrase of the vault; try again"
+        case .new: "New passphrase for the vault with your keys and sign-ins (empty for a key file instead)"
         case .again: "The same passphrase again"
         }
     }

@@ -67,6 +67,38 @@ struct CodeFlowTests {
         #expect(outcome.requests.count == 1 && !outcome.url.contains(verifier))
     }
 
+    @Test(
+        "asks again without offline tokens where the server refuses them, before the sign-in or after it",
+        arguments: ["invalid_scope", "not_allowed"])
+    func withoutOfflineTokens(code: String) async throws {
+        let isFirst = Mutex(true)
+        let isRefused: @Sendable () -> Bool = {
+            isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+        }
+        var faults = Provider.Faults()
+        if code == "invalid_scope" {
+            faults.redirect = { answer in
+                guard isRefused() else { return }
+                answer = ["error": code, "state": answer["state"] ?? "", "iss": answer["iss"] ?? ""]
+            }
+        } else {
+            faults.token = { _ in
+                isRefused()
+                    ? .json(
+                        ["error": .string(code), "error_description": "Offline tokens not allowed for the user"], 400)
+                    : nil
+            }
+        }
+        let told = Mutex<[String]>([])
+        let outcome = try await signIn(faults) { $0.notice = { text in told.withLock { $0.append(text) } } }
+        #expect(outcome.tokens != nil, "\(String(describing: outcome.error))")
+        #expect(try outcome.asked["scope"] == "openid email profile")
+        #expect(told.withLock { $0 }.count == 1)
+    }
+
     @Test("shows a page that says so, loads nothing and has neither code nor state in it")
     func page() async throws {
         let outcome = try await signIn()

@@ -49,6 +49,33 @@ struct DeviceFlowTests {
         }
     }
 
+    @Test("gives another code, without offline tokens, where the server refuses them after the sign-in")
+    func withoutOfflineTokens() async throws {
+        try await Provider.run { provider in
+            provider.state.withLock { $0.deviceAnswers = ["not_allowed"] }
+            try await withClient { client in
+                let configuration = try #require(try await provider.configuration(client))
+                var flow = try #require(
+                    DeviceFlow(configuration, clientID: "martlet", client: client, now: provider.time.clock))
+                let clock = TestClock()
+                let shown = Mutex(0)
+                let told = Mutex(0)
+                flow.clock = clock
+                flow.notice = { _ in told.withLock { $0 += 1 } }
+                async let answer = flow.run { _ in shown.withLock { $0 += 1 } }
+                for _ in 0..<2 {
+                    await clock.waitForSleepers()
+                    clock.advance(by: .seconds(5))
+                }
+                #expect(try await answer.accessToken.revealed.hasPrefix("access-secret"))
+                #expect(shown.withLock { $0 } == 2 && told.withLock { $0 } == 1)
+                #expect(
+                    provider.deviceRequests.map { $0["scope"] }
+                        == ["openid email profile offline_access", "openid email profile"])
+            }
+        }
+    }
+
     @Test("asks five seconds slower each time the server says so")
     func slowDown() async throws {
         try await run(answering: ["slow_down", "slow_down"]) { provider, clock, task in

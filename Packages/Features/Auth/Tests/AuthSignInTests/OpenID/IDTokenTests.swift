@@ -46,6 +46,7 @@ struct IDTokenTests {
         for change in changes {
             let error = try #require(throws: SignInError.self) { try read(change) }
             expectClean(error, of: "n0nce", "ada@lab.example")
+            #expect(error.exit == .denied && [.issuer, .identity].contains(error.kind))
         }
         #expect(try read { $0["exp"] = .int(Self.seconds - 299) }.userName != nil)
     }

@@ -58,7 +58,7 @@ struct KeeperEndTests {
         await keeper.close()
     }
 
-    @Test("a renewal that failed on the way keeps the session, and the next request has another try")
+    @Test("a renewal that failed on the way keeps the session, and is tried again only after a pause, which grows")
     func unreachable() async throws {
         let source = MemorySource(.sample("access-0"))
         source.state.withLock { $0.failures = [SignInError(.unreachable, "no way there")] }
@@ -67,7 +67,20 @@ struct KeeperEndTests {
         let error = try await failure { try await keeper.session(refusing: session.accessToken) }
         #expect(error.kind == .unreachable && error.exit == .unreachable)
         #expect(source.stored?.token == "access-0" && source.stored?.hasEnded == false)
-        #expect(try await keeper.session(refusing: session.accessToken).token == "access-2")
+        for _ in 0..<10 {
+            let again = try await failure { try await keeper.session(refusing: session.accessToken) }
+            #expect(again.kind == .unreachable && source.renewals == 1)
+        }
+        source.state.withLock { $0.failures = [SignInError(.unreachable, "no way there")] }
+        time.move(by: .seconds(1))
+        _ = try await failure { try await keeper.session(refusing: session.accessToken) }
+        #expect(source.renewals == 2)
+        time.move(by: .seconds(1))
+        _ = try await failure { try await keeper.session(refusing: session.accessToken) }
+        #expect(source.renewals == 2)
+        // A clock that was set back makes nobody wait longer.
+        time.move(by: .seconds(-100))
+        #expect(try await keeper.session(refusing: session.accessToken).token == "access-3")
         await keeper.close()
     }
 
@@ -103,6 +116,31 @@ struct KeeperEndTests {
         let keeper = SessionKeeper(MemorySource(nil), now: time.clock)
         let error = try await failure { try await keeper.session() }
         #expect(error.kind == .signedOut && error.exit == .denied)
+        await keeper.close()
+    }
+
+    @Test("signing out, or in as somebody else, in another process is noticed at the next request")
+    func changedElsewhere() async throws {
+        let source = MemorySource(.sample("access-0"))
+        let keeper = SessionKeeper(source, now: time.clock)
+        #expect(try await keeper.session().token == "access-0")
+        source.state.withLock { $0.stored = nil }
+        #expect(try await failure { try await keeper.session() }.kind == .signedOut)
+        source.state.withLock { $0.stored = .sample("of bob") }
+        #expect(try await keeper.session().token == "of bob")
+        source.state.withLock { $0.stored = .sample("of carol") }
+        #expect(try await keeper.session().token == "of carol")
+        #expect(source.renewals == 0)
+        await keeper.close()
+    }
+
+    @Test("a place that cannot tell whether it changed is read for every request")
+    func withoutMark() async throws {
+        let source = MemorySource(.sample("access-0"), hasMark: false)
+        let keeper = SessionKeeper(source, now: time.clock)
+        #expect(try await keeper.session().token == "access-0")
+        source.state.withLock { $0.stored = .sample("of bob") }
+        #expect(try await keeper.session().token == "of bob")
         await keeper.close()
     }
 

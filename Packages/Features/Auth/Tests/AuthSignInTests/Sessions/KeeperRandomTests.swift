@@ -39,6 +39,10 @@ private final class UnreliableSource: SessionSource {
         return state.withLock { $0.stored }
     }
 
+    func mark() throws -> SessionMark? {
+        state.withLock { state in state.stored.map { SessionMark($0.token) } }
+    }
+
     func store(_ session: Session) async throws {
         if diskFails, fails(once: 6) { throw Failed() }
         state.withLock { $0.stored = session }

@@ -28,13 +28,15 @@ final class MemorySource: SessionSource {
     /// Held by a test to stop whoever has just given back the lock.
     let leaving = Gate()
     private let renewing: @Sendable (Session, Int) -> Session
+    private let hasMark: Bool
 
     init(
-        _ stored: Session?,
+        _ stored: Session?, hasMark: Bool = true,
         renewing: @escaping @Sendable (Session, Int) -> Session = { old, number in .sample("access-\(number)", old) }
     ) {
         state = Mutex(State(stored: stored))
         self.renewing = renewing
+        self.hasMark = hasMark
     }
 
     func load() async throws -> Session? {
@@ -43,6 +45,11 @@ final class MemorySource: SessionSource {
             state.loads += 1
             return state.stored
         }
+    }
+
+    func mark() throws -> SessionMark? {
+        guard hasMark else { return nil }
+        return state.withLock { SessionMark($0.stored.map { "\($0.token) \($0.hasEnded)" } ?? "") }
     }
 
     func store(_ session: Session) async throws {

@@ -27,6 +27,7 @@ final class Provider: Sendable {
         var codes: [String: FormFields] = [:]
         var refreshTokens: Set<String> = []
         var tokenRequests: [FormFields] = []
+        var deviceRequests: [FormFields] = []
         /// What the token endpoint says to a device, one after the other; after them it gives tokens.
         var deviceAnswers: [String] = []
     }
@@ -51,6 +52,7 @@ final class Provider: Sendable {
 
     var origin: String { state.withLock { $0.origin } }
     var tokenRequests: [FormFields] { state.withLock { $0.tokenRequests } }
+    var deviceRequests: [FormFields] { state.withLock { $0.deviceRequests } }
     var base: HTTPURL { get throws { try HTTPURL(origin) } }
 
     func configuration(_ client: HTTPClient) async throws -> OpenIDConfiguration? {
@@ -71,7 +73,8 @@ final class Provider: Sendable {
             },
             Route(.post, "/device", "device", "For programs without a browser", .upload("The form")) {
                 (_: ServerRequest, body: RequestBody) async throws -> HTTPAnswer in
-                _ = try await body.bytes()
+                let text = String(decoding: try await body.bytes(), as: UTF8.self)
+                if let form = FormFields(parsing: text) { self.state.withLock { $0.deviceRequests.append(form) } }
                 return .json([
                     "device_code": "device-code-7d1f", "user_code": "WDJB-MJHT",
                     "verification_uri": .string("\(self.origin)/activate"),

@@ -106,6 +106,8 @@ struct FileSource: SessionSource {
         return try Session(encoded: Secret(String(decoding: bytes, as: UTF8.self)))
     }
 
+    func mark() throws -> SessionMark? { nil }
+
     func store(_ session: Session) async throws {
         try session.encoded.withText { try Files.writeAtomically(Array($0.utf8), to: "\(directory)/session") }
     }

@@ -1,5 +1,6 @@
 import Capabilities
 import FileKit
+import Glibc
 import JSON
 import KamiwazaTesting
 import Registry
@@ -43,6 +44,11 @@ struct DataTests {
             #expect(try await finding(desk) == "ok: not there yet; the first secret makes it")
             try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret-1"])
             #expect(try await finding(desk).hasSuffix("/data/vault, opened by a key file"))
+            #expect(unsafe chmod("\(desk.folder)/config/vault.key", 0o644) == 0)
+            let open = try await finding(desk)
+            #expect(open.hasPrefix("failure: others may use the key file") && open.contains("chmod 600"))
+            #expect(await desk.failure("auth.secret.get", ["name": "openai"])?.code == "auth.vault.key-file")
+            #expect(unsafe chmod("\(desk.folder)/config/vault.key", 0o600) == 0)
             try Files.writeAtomically(Array("no vault".utf8), to: "\(desk.folder)/data/vault")
             let damage = try await finding(desk)
             #expect(damage.hasPrefix("failure: ") && damage.contains("martlet data restore"))

@@ -87,6 +87,9 @@ struct RenewalTests {
             #expect(server.requests.allSatisfy { $0.path == "/api/auth/refresh" })
             let again = await desk.failure("auth.whoami")
             #expect(again?.code == "auth.sign-in-again" && again?.message.contains("sign in again") == true)
+            let place = server.origin.dropFirst("http://".count)
+            #expect(again?.message.contains("the session at \(place) has ended") == true)
+            #expect(again?.message.hasSuffix("martlet auth login lab") == true)
             #expect(server.count(.post, "/api/auth/refresh") == 1)
             #expect(try await desk.run("auth.status", ["server": "lab"]).json[0]?["state"] == "expired")
             try await desk.signIn()
@@ -114,7 +117,12 @@ struct RenewalTests {
             server.revokePersonalTokens()
             let failure = await desk.failure("auth.whoami")
             #expect(failure?.code == "auth.sign-in-again" && failure?.exit == .denied)
+            #expect(
+                failure?.message.contains("it may have been revoked; sign in again: martlet auth login lab") == true)
             #expect(server.lines == ["GET /api/auth/users/me"])
+            desk.time.advance(by: .seconds(8_640_000 + 1))
+            let expired = await desk.failure("auth.whoami")
+            #expect(expired?.message.contains("has expired; sign in again") == true, "\(expired?.message ?? "")")
         }
     }
 

@@ -55,7 +55,7 @@ struct SecretActionTests {
             let rows = try await desk.run("auth.secret.list").json.array ?? []
             #expect(rows.map { $0["name"] } == ["groq", "openai"])
             #expect(rows.map { $0["source"] } == ["environment", "environment"])
-            #expect(rows.map { $0["hides_kept"] } == [false, true])
+            #expect(rows.map { $0["overrides_stored"] } == [false, true])
 
             let stored = try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-anew"])
             #expect(stored.said.contains("OPENAI_API_KEY"))

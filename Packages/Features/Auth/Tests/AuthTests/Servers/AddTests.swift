@@ -26,7 +26,7 @@ struct AddTests {
         }
     }
 
-    @Test("finds a gateway, and takes another server only by its kind")
+    @Test("finds a gateway and a server of models, and takes another server only by its kind")
     func kinds() async throws {
         try await SmallServer.run(SmallServer.gateway) { gateway in
             try await Desk.run { desk in
@@ -35,7 +35,24 @@ struct AddTests {
                 #expect(found["kind"] == "gateway" && found["server"]?.string == "\(gateway.origin)/")
             }
         }
-        try await SmallServer.run(["/v1/models": .json(["data": []] as JSON)]) { models in
+        let list: JSON = ["object": "list", "data": [["id": "m"]]]
+        let secretive: JSON = ["error": ["message": "no key"]]
+        for answers in [
+            ["/v1/models": .json(list)], ["/v1/models": .json(secretive, status: .unauthorized)],
+            // llama.cpp says how it is, and no more.
+            ["/v1/models": .json(list), "/v1/health": .json(["status": "ok"]), "/health": .json(["status": "ok"])],
+        ] as [[String: HTTPAnswer]] {
+            try await SmallServer.run(answers) { models in
+                try await Desk.run { desk in
+                    for path in ["", "/v1", "/v1/"] {
+                        let found = try await desk.run(
+                            "auth.server.add", ["name": "local", "address": .string(models.origin + path)])
+                        #expect(found["kind"] == "openai" && found["server"]?.string == "\(models.origin)/v1")
+                    }
+                }
+            }
+        }
+        try await SmallServer.run(["/v1/models": .json(["models": []] as JSON)]) { models in
             try await Desk.run { desk in
                 let address: JSONObject = ["name": "local", "address": .string("\(models.origin)/v1")]
                 let refused = await desk.failure("auth.server.add", address)
@@ -61,8 +78,9 @@ struct AddTests {
                     // https is meant where no scheme is given, and never becomes http.
                     (
                         String(page.origin.dropFirst("http://".count)), "kamiwaza.unreachable", .unreachable,
-                        "could not be reached"
+                        "if the server speaks http without TLS, name it as \(page.origin)"
                     ),
+                    ("\(page.origin)/?x=1#f", "kamiwaza.invalid-address", .usage, "leave out what begins there"),
                     ("", "kamiwaza.invalid-address", .usage, "no address was given"),
                     ("ftp://lab.example", "kamiwaza.invalid-address", .usage, "ftp"),
                     ("http://", "kamiwaza.invalid-address", .usage, ""),

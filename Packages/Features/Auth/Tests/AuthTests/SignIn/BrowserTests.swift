@@ -60,6 +60,39 @@ struct BrowserTests {
         }
     }
 
+    @Test("is asked for once more without offline tokens, where the realm refuses them after the sign-in")
+    func withoutOfflineTokens() async throws {
+        try await withBrowser({ $0.refusesOfflineTokens = true }) { server, desk, _ in
+            let done = try await desk.run("auth.login", ["server": "lab", "browser": true])
+            #expect(done["user"] == "ada" && done.said.contains("the server gives no offline tokens"))
+            #expect(server.count(.post, Self.token) == 2)
+            #expect(try await desk.run("auth.whoami")["user"] == "ada")
+        }
+    }
+
+    @Test("goes by the platform's own page where the realm names addresses without TLS")
+    func unprotected() async throws {
+        try await withBrowser({ ($0.openID, $0.browserReturn) = (.api, .query) }) { server, desk, _ in
+            let places = [
+                "/api/.well-known/openid-configuration", "/realms/kamiwaza/.well-known/openid-configuration",
+            ]
+            for place in places {
+                let issuer = server.origin + place.dropLast("/.well-known/openid-configuration".count)
+                server.fail(
+                    place,
+                    with: .status(
+                        .ok,
+                        [
+                            "issuer": .string(issuer), "authorization_endpoint": "http://keycloak.lab.example/auth",
+                            "token_endpoint": "http://keycloak.lab.example/token",
+                        ]))
+            }
+            let done = try await desk.run("auth.login", ["server": "lab", "provider": "google"])
+            #expect(done["user"] == "ada" && done["credential"] == "session")
+            #expect(server.count(.post, Self.token) == 0)
+        }
+    }
+
     @Test("goes by the server's own page elsewhere, with the tokens in the query or behind the number sign")
     func ownPage() async throws {
         for style in [KamiwazaSetup.BrowserReturn.query, .fragment] {

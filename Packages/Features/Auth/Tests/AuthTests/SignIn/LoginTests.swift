@@ -108,6 +108,11 @@ struct LoginTests {
             server.forgetRequests()
             let failure = await desk.failure("auth.login", arguments)
             #expect(failure?.code == "interaction.unanswered" && failure?.exit == .unanswered)
+            if arguments["browser"] != nil || arguments["device"] != nil {
+                // There is no answer that could be given beforehand.
+                #expect(failure?.message.contains("beforehand") == false)
+                #expect(failure?.message.contains("martlet auth login lab --token-stdin") == true)
+            }
             #expect(server.count(.post, "/api/auth/token") == 0)
         }
     }

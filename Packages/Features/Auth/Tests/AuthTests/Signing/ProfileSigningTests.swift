@@ -69,8 +69,10 @@ struct ProfileSigningTests {
             let session = try #require(try await desk.session()?["access_token"]?.string)
             server.forgetRequests()
             desk.environment["KAMIWAZA_API_KEY"] = key
-            // Without an address nobody knows where it may go, so it stays.
-            _ = try await desk.run("auth.whoami")
+            // Without an address nobody knows where it may go, so it stays, and that is said.
+            let whoami = try await desk.run("auth.whoami")
+            #expect(
+                whoami.said.contains("KAMIWAZA_BASE_URL does not say for which server") && whoami.notices.count == 1)
             #expect(server.requests.last?.credential == .accessToken)
             desk.environment["KAMIWAZA_BASE_URL"] = "http://127.0.0.1:1/api"
             _ = try await desk.run("auth.whoami")
@@ -101,15 +103,29 @@ struct ProfileSigningTests {
         }
     }
 
-    @Test("is asked for by name where there is none: the request goes unsigned")
+    @Test("is asked for where a platform has none, and no request is sent; to any other server it goes unsigned")
     func unsigned() async throws {
         try await Lab.run { server, desk in
+            server.forgetRequests()
             try await desk.open { desk in
-                let headers = try await desk.signed("\(server.api)/x", for: "lab")
+                let error = await #expect(throws: AuthError.self) {
+                    try await desk.signed("\(server.api)/x", for: "lab")
+                }
+                #expect(error == .noToken("lab") && error?.exit == .denied)
+                #expect(error?.message.contains("martlet auth login lab") == true)
                 let head = RequestHead(method: "GET", url: "\(server.api)/x")
                 let isRenewed = try await desk.authenticator.renew(head, for: ServerID("lab"))
-                #expect(headers == [:] && !isRenewed)
+                #expect(!isRenewed && server.requests.isEmpty)
             }
+        }
+        try await Desk.run { desk in
+            desk.overrides = "{profiles: {local: {server: 'http://127.0.0.1:1/v1', kind: 'openai'}}}"
+            try await desk.open { desk in
+                let headers = try await desk.signed("http://127.0.0.1:1/v1/x", for: "local")
+                #expect(headers == [:])
+            }
+            let status = try await desk.run("auth.status", ["server": "local"])
+            #expect(status.json[0]?["state"] == "no-key" && status.exit == .done)
         }
     }
 }

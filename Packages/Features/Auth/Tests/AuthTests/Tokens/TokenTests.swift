@@ -2,6 +2,7 @@ import Capabilities
 import HTTPCore
 import JSON
 import KamiwazaTesting
+import Registry
 import Testing
 
 @Suite("Access tokens", .timeLimit(.minutes(2)))
@@ -22,6 +23,28 @@ struct TokenTests {
             let gone = await desk.failure("auth.pat.revoke", ["id": "nonsense"], isAgreed: true)
             #expect(gone?.code == "kamiwaza.not-found" && gone?.exit == .failed)
             #expect(server.count(.post, "/api/auth/pats") == 1)
+        }
+    }
+
+    @Test("need a name")
+    func names() async throws {
+        try await Lab.signedIn { server, desk in
+            for name in ["", "  "] {
+                let failure = await desk.failure("auth.pat.create", ["name": .string(name)])
+                #expect(failure?.code == "auth.token-name" && failure?.exit == .usage)
+            }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test("are known to the redactor as soon as they are made")
+    func redacted() async throws {
+        try await Lab.signedIn { _, desk in
+            try await desk.open { open in
+                let token = try #require(try await open.perform("auth.pat.create", ["name": "ci"])["token"]?.string)
+                let text = open.host.surroundings.redactor.redact("the token is \(token)")
+                #expect(!text.contains(token))
+            }
         }
     }
 

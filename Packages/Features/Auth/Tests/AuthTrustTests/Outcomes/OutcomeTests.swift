@@ -213,7 +213,7 @@ struct OutcomeTests {
             try await Servers.run(all.selfSigned, at: .loopback6) { server in
                 let problem = await failure { _ = try await bench.get(server.port, host: "[::1]") }
                 #expect(problem?.details["server"]?.string == "[::1]:\(server.port)")
-                #expect(problem?.message.contains("auth trust add [::1]:\(server.port) --fingerprint") == true)
+                #expect(problem?.message.contains("auth trust add '[::1]:\(server.port)' --fingerprint") == true)
                 let sawNothing = try await server.sawNothing()
                 #expect(sawNothing)
                 try await bench.pin(all.selfSigned, host: "::1", port: server.port)

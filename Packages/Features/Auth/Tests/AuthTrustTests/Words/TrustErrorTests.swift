@@ -35,6 +35,13 @@ struct TrustErrorTests {
         #expect(!message(certificate).hasSuffix("."))
     }
 
+    @Test("an address in brackets is quoted in the command, as shells need it")
+    func brackets() throws {
+        let certificate = PresentedCertificate.of(
+            try TestCertificates.shared().selfSigned, host: "::1", port: 8443, [.selfSigned])
+        #expect(message(certificate).contains("martlet auth trust add '[::1]:8443' --fingerprint "))
+    }
+
     @Test("many names are counted, and none are said to be none")
     func names() throws {
         var certificate = try shown([.wrongName])
