@@ -15,6 +15,9 @@ final class ChatServices: Sendable {
     let history: History
     private let opened = Mutex<Opened?>(nil)
 
+    /// Where servers are looked for on this machine. A test has places of its own, or it would meet what runs there.
+    @TaskLocal static var localServers = LocalServer.usual
+
     /// Where the feature runs, for those who use its providers outside of an action.
     private let home = Mutex<FeatureHost?>(nil)
 
@@ -27,7 +30,7 @@ final class ChatServices: Sendable {
         self.settings = settings
         self.surroundings = surroundings
         history = History("\(surroundings.locations.data)/chat.db", clock: surroundings.clock, now: surroundings.now) {
-            ActionContext.current?.notice($0.message)
+            $0.tell(ActionContext.current?.notice)
         }
     }
 
@@ -64,6 +67,8 @@ final class ChatServices: Sendable {
             setup.servers = settings.servers.map(ChatServer.init)
             setup.profile = settings.profile
             setup.defaultModel = settings[ChatSettings.model]
+            setup.localServers = Self.localServers
+            setup.agreed = Set(settings[ChatSettings.localServers])
             setup.usesResponses = settings[ChatSettings.responses]
             setup.sendsAttribution = settings[ChatSettings.attribution]
             setup.limits.buffer = min(max(settings[ChatSettings.buffer].bytes, 16 << 10), 512 << 10)

@@ -7,13 +7,17 @@ import TurnLoop
 enum ChatSettings {
     static let model = Setting<String?>(
         "model", "The model that is asked when none is named", default: nil, risk: .sends)
+    static let usualSystem = "You are a helpful assistant."
     static let system = Setting(
-        "system", "What the model is told before everything else", default: "You are a helpful assistant.")
+        "system", "What the model is told before everything else", default: usualSystem, risk: .widens)
+    static let temperatures = 0.0...2.0
+    static let tokens = 1...Int.max
     static let temperature = Setting<Double?>(
         "temperature",
         "How freely the model chooses its words, from 0 to 2; 0.7 at a platform of your own, else the "
-            + "provider's choice", default: nil)
-    static let maxTokens = Setting<Int?>("max-tokens", "How long an answer may be, in tokens", default: nil)
+            + "provider's choice", in: temperatures)
+    static let maxTokens = Setting<Int?>(
+        "max-tokens", "How long an answer may be, in tokens", in: tokens, risk: .widens)
     static let streams = Setting("stream", "Whether answers are shown as they come", default: true)
     static let buffer = Setting(
         "buffer", "How much of a stream is held for a reader that is slow, from 16KiB to 512KiB",
@@ -35,7 +39,7 @@ enum ChatSettings {
 
     static let toolFormat = Setting(
         "tool-format", "How tools are put to models: in the provider's way, or as text with tags",
-        default: ToolFormat.native)
+        default: ToolFormat.native, risk: .widens)
     /// What becomes of what does not fit into a model's context any more.
     enum Overflow: String, Choice, Hashable {
         /// The oldest turns are not sent.
@@ -46,16 +50,22 @@ enum ChatSettings {
 
     static let context = Setting(
         "context", "What happens to old turns that do not fit into the model's context any more",
-        default: Overflow.leaveOut)
-    static let rounds = Setting("max-rounds", "How often a model is asked again after its tools have run", default: 50)
+        default: Overflow.leaveOut, risk: .widens)
+    static let rounds = Setting(
+        "max-rounds", "How often a model is asked again after its tools have run", default: 50, risk: .widens)
     static let responses = Setting(
         "openai-responses", "Whether OpenAI is asked by Responses and not by Chat Completions", default: false)
     static let attribution = Setting(
         "attribution", "Whether OpenRouter is told which program asks", default: true)
 
+    static let localServers = Setting<[String]>(
+        "local-servers",
+        "The servers of this machine that may be asked without being named: ollama, lmstudio, llama.cpp, vllm",
+        default: [], risk: .sends)
+
     static let declarations = [
         model.declaration, system.declaration, temperature.declaration, maxTokens.declaration, streams.declaration,
         buffer.declaration, tools.declaration, policy.declaration, rounds.declaration, toolFormat.declaration,
-        context.declaration, responses.declaration, attribution.declaration,
+        context.declaration, responses.declaration, attribution.declaration, localServers.declaration,
     ]
 }

@@ -1,6 +1,7 @@
 import Capabilities
 import ChatHistory
 import CoreTesting
+import HTTPTesting
 import Testing
 
 @Suite("The list", .timeLimit(.minutes(5)))
@@ -23,6 +24,23 @@ struct ListTests {
             }
             #expect(titles.count == 25 && Set(titles).count == 25)
             #expect(try await history.list(limit: 26).next == nil)
+        }
+    }
+
+    @Test("the newest is the one that was written to last, also where the clock was ahead once")
+    func newest() async throws {
+        try await TemporaryDirectory.run { folder in
+            let day: Int64 = 86_400_000_000
+            let ahead = History("\(folder)/chat.db", now: { Timestamp(microseconds: 20_001 * day) })
+            try await ahead.talk("Tomorrow")
+            await ahead.close()
+            let history = History("\(folder)/chat.db", now: { Timestamp(microseconds: 20_000 * day) })
+            #expect(try await history.newest()?.title == "Tomorrow")
+            let today = try await history.talk("Today")
+            #expect(try await history.newest()?.id == today.id)
+            try await history.delete(today.id)
+            #expect(try await history.newest()?.title == "Tomorrow")
+            await history.close()
         }
     }
 

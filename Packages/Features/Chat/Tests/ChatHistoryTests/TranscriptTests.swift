@@ -9,7 +9,7 @@ struct TranscriptTests {
     /// A conversation with everything that there can be, and two branches.
     private static func fill(_ history: History) async throws -> Conversation {
         let setup = ConversationSetup(
-            provider: "openai", model: "m", server: "lab", system: "Be\nbrief", options: ["seed": 7], tools: ["a": [1]])
+            provider: "openai", model: "m", server: "lab", system: "Be\nbrief")
         let chat = try await history.create(setup, title: "Weather · 天気")
         let one = try await history.append(Message(.user, "Rain?"), to: chat.id, after: nil)
         let two = try await history.append(everything, to: chat.id, after: one.id, provider: "p", model: "n")
@@ -47,6 +47,41 @@ struct TranscriptTests {
             let second = try await history.transcript(of: copy.id)
             #expect(second.text(as: .json) == transcript.text(as: .json))
             #expect(second.items.count == 5 && second.path.count == 2)
+        }
+    }
+
+    @Test("nothing that a stranger wrote chooses tools or options, or is newer than what comes after it")
+    func harmless() async throws {
+        try await withHistory { history in
+            let setup = ConversationSetup(
+                system: "Be brief", options: ["tools": true, "temperature": 2], tools: ["rules": [1], "a": 1])
+            let first = try await history.create(setup, title: "Evil")
+            try await history.append(Message(.user, "Hi"), to: first.id, after: nil)
+            let text = try await history.transcript(of: first.id).text(as: .json)
+            let year = try #require(text.firstMatch(of: /"(20\d\d)-/)?.output.1)
+            let later = text.replacing("\"\(year)-", with: "\"2099-")
+            try await history.delete(first.id)
+            let evil = try await history.add(try Transcript(parsing: Array(later.utf8)))
+            #expect(later.contains("2099-") && evil.setup == ConversationSetup(system: "Be brief"))
+            let own = try await history.create(ConversationSetup(), title: "Own")
+            try await history.append(Message(.user, "Hello"), to: own.id, after: nil)
+            #expect(try await history.list(limit: 1).items.first?.id == own.id)
+        }
+    }
+
+    @Test("says durations in milliseconds, and understands how they were said at first")
+    func durations() async throws {
+        try await withHistory { history in
+            let chat = try await history.create(ConversationSetup())
+            let result = ToolResult(call: "c1", content: "wet", duration: .microseconds(261_560))
+            try await history.append(Message(.tool, [.result(result)]), to: chat.id, after: nil)
+            let text = try await history.transcript(of: chat.id).text(as: .json)
+            let new = "\"duration_ms\": 261.56"
+            try #require(text.contains(new), "\(text)")
+            for old in [new, "\"duration\": [0, 261560000000000000]"] {
+                let read = try Transcript(parsing: Array(text.replacing(new, with: old).utf8))
+                #expect(read.items.first?.message.parts == [.result(result)])
+            }
         }
     }
 

@@ -20,6 +20,19 @@ struct ModelTests {
         }
     }
 
+    @Test("fails where nobody who is set up gives one")
+    func refused() async throws {
+        try await Desk.run({ try $0.reply(#"{"detail":"revoked"}"#, status: 401) }) { desk in
+            desk.environment = [
+                "KAMIWAZA_BASE_URL": "http://127.0.0.1:\(desk.server.port)/api", "KAMIWAZA_API_KEY": Desk.key,
+            ]
+            desk.features.append(Neighbour.self)
+            let done = try await desk.run("chat.models")
+            #expect(done.exit == .denied && done.notices.contains("kamiwaza: "))
+            #expect(done.json.array?.map { $0["provider"] } == ["martlet"])
+        }
+    }
+
     @Test("of one provider has prices and context too")
     func one() async throws {
         try await Desk.run({ try $0.reply(Self.list) }) { desk in

@@ -21,6 +21,17 @@ enum Attachments {
         return .text("\n\nFile \(name):\n\n\(text)\n")
     }
 
+    /// The files of the folder that a command runs in, for a person to choose from; hidden ones are left out.
+    static func names(in host: Host) -> [String] {
+        do {
+            return try Files.list(host.locations.current).filter { !$0.name.hasPrefix(".") && $0.kind == .regular }.map(
+                \.name)
+        } catch {
+            // Then a name has to be typed whole.
+            return []
+        }
+    }
+
     static func schema(_ path: String, _ host: Host) throws -> AnswerSchema {
         let bytes = try Files.read(path.hasPrefix("/") ? path : "\(host.locations.current)/\(path)", limit: 1 << 20)
         do {
@@ -28,8 +39,12 @@ enum Attachments {
             let title = schema["title"]?.string ?? "answer"
             let name = String(
                 title.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }.prefix(60))
+            if let fault = SchemaCheck(schema).faults.first {
+                throw AttachmentError(
+                    path: path, why: "\(PlainText.escape(path)) is no JSON Schema: \(PlainText.escape(fault))")
+            }
             return AnswerSchema(name: name, schema: schema)
-        } catch {
+        } catch let error as JSONError {
             throw AttachmentError(path: path, why: error.located(in: path))
         }
     }

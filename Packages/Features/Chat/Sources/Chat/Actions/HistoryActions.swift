@@ -19,6 +19,15 @@ struct HistoryActions {
 
     private static let conversation: Parameter<String> = .argument(
         "conversation", "Its id, or how that begins or ends", as: String.self)
+    private static let newest: Parameter<String?> = .argument(
+        "conversation", "Its id, or how that begins or ends; the newest one if it is left out", as: String?.self)
+
+    /// The conversation that is named, or the newest one.
+    private func find(_ prefix: String?) async throws -> Conversation {
+        if let prefix { return try await history.find(prefix) }
+        guard let newest = try await history.newest() else { throw NoConversation() }
+        return newest
+    }
 
     private var list: Action {
         Action(
@@ -37,8 +46,8 @@ struct HistoryActions {
     }
 
     private var show: Action {
-        Action("chat.show", "Show what was said in a conversation", .reads, Self.conversation) { context, prefix in
-            let found = try await history.find(prefix)
+        Action("chat.show", "Show what was said in a conversation", .reads, Self.newest) { context, prefix in
+            let found = try await find(prefix)
             let entries = try await history.entries(of: found.id)
             for entry in entries { try await context.emit(entry.event) }
             return ShownConversation(conversation: found, entries: entries)
@@ -55,8 +64,10 @@ struct HistoryActions {
             .option("since", "Only since then", as: Timestamp?.self),
             .option("until", "Only before then", as: Timestamp?.self)
         ) { context, words, limit, model, since, until in
-            try await history.search(
+            let hits = try await history.search(
                 words.joined(separator: " "), HistoryFilter(model: model, since: since, until: until), limit: limit)
+            if hits.isEmpty { context.notice("no message has these words") }
+            return hits
         }
     }
 
@@ -100,10 +111,10 @@ struct HistoryActions {
 
     private var export: Action {
         Action(
-            "chat.export", "Print a conversation as a document", .reads, Self.conversation,
+            "chat.export", "Print a conversation as a document", .reads, Self.newest,
             .option("as", "In which form", default: TranscriptFormat.markdown)
         ) { context, prefix, format in
-            try await history.transcript(of: try await history.find(prefix).id).text(as: format)
+            try await history.transcript(of: try await find(prefix).id).text(as: format)
         }
         .example("martlet chat export 7f3q > talk.md", "As Markdown")
     }
@@ -123,9 +134,9 @@ struct HistoryActions {
     private var inspect: Action {
         Action(
             "chat.inspect", "Show the tools that were used in a conversation, with what went in and came out", .reads,
-            Self.conversation
+            Self.newest
         ) { context, prefix in
-            let found = try await history.find(prefix)
+            let found = try await find(prefix)
             let calls = try await history.timeline(of: found.id)
             context.notice(Self.totals(of: found, calls))
             return calls.map(CallRow.init)
@@ -159,14 +170,17 @@ struct HistoryActions {
             guard let found = calls.first(where: { $0.id?.rawValue == Int64(number) }) else {
                 throw NoSuchCall(number: number, known: calls.compactMap(\.id?.rawValue))
             }
+            // A server does its own calls itself, with tools that are not here.
+            guard !found.call.isDone else { throw NotOurCall(name: found.call.name) }
             var call = found.call
             if let input { call.input = input }
             let start = context.host.now()
             let result = try await services.loop(try services.tools(context), context).run(again: call) { _ in }
-            return CallRow(
-                CallEntry(
-                    call, result.isError ? .failed : .done, source: found.source, effect: found.effect, result: result,
-                    started: start, ended: context.host.now()))
+            return RepeatedCall(
+                row: CallRow(
+                    CallEntry(
+                        call, result.isError ? .failed : .done, source: found.source, effect: found.effect,
+                        result: result, started: start, ended: context.host.now())))
         }
         .details("Nothing of the conversation changes. What a rule or nobody allows is not done here either.")
         .example("martlet chat rerun 7f3q 12 --input '{\"path\": \"README.md\"}'", "With another input")
@@ -225,6 +239,33 @@ extension Entry.State {
         case .interrupted: "interrupted"
         }
     }
+}
+
+/// There is no newest conversation.
+private struct NoConversation: Failure {
+    var code: String { "history.not-found" }
+    var exit: ExitCode { .usage }
+    var message: String { "there is no conversation yet; 'martlet chat' begins one" }
+}
+
+/// A call that the server did itself.
+private struct NotOurCall: Failure {
+    let name: String
+
+    var code: String { "chat.call-of-server" }
+    var exit: ExitCode { .usage }
+    var message: String {
+        "\(PlainText.escape(name)) was used by the server itself, with tools that are not here; ask the server to use it again"
+    }
+}
+
+/// A call that was done again. One that failed is worth printing and still means that something is wrong.
+struct RepeatedCall: OutputValue {
+    let row: CallRow
+
+    static var schema: Schema { CallRow.schema }
+    var json: JSON { row.json }
+    var exit: ExitCode { row.entry.result?.isError == true ? .toolFailed : .done }
 }
 
 /// A number that no call of a conversation has.

@@ -20,7 +20,7 @@ struct ModelActions {
         ) { context, provider in
             let directory = services.directory(context)
             if let provider {
-                return try await directory.models(of: provider)
+                return FoundModels(models: try await directory.models(of: provider), exit: .done)
             }
             context.progress("asking the providers")
             let catalogue = await directory.catalogue()
@@ -31,8 +31,28 @@ struct ModelActions {
                 // It says what to do when there is nobody to ask.
                 _ = try await directory.choice()
             }
-            return catalogue.models
+            return FoundModels(models: catalogue.models, exit: exit(of: catalogue, context))
         }
         .example("martlet chat models --json", "With context, prices and abilities")
     }
+
+    /// How it went: nobody whom the person has set up has given a list, and somebody has refused to.
+    private func exit(of catalogue: ModelCatalogue, _ context: ActionContext) -> ExitCode {
+        guard let first = catalogue.failures.first else { return .done }
+        let silent = catalogue.failures.map(\.provider)
+        let directory = services.directory(context)
+        let isAnswered = catalogue.models.contains { model in
+            !silent.contains(model.provider) && !directory.isOther(model.provider)
+        }
+        return isAnswered ? .done : first.failure.exit
+    }
+}
+
+/// Models, and whether somebody who was to list them did.
+struct FoundModels: OutputValue {
+    let models: [ModelDescription]
+    let exit: ExitCode
+
+    static var schema: Schema { [ModelDescription].schema }
+    var json: JSON { models.json }
 }

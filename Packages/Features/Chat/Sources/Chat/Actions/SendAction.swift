@@ -30,8 +30,9 @@ struct SendAction {
             .flag("no-stream", "Show the answer when it is whole"),
             .flag("no-save", "Keep nothing of it"),
             .option("schema", "A file with the JSON Schema of the answer", as: PathValue?.self),
-            .option("temperature", "From 0 to 2: how freely the model chooses its words", as: Double?.self),
-            .option("max-tokens", "How long the answer may be", as: Int?.self),
+            .option(
+                "temperature", "From 0 to 2: how freely the model chooses its words", in: ChatSettings.temperatures),
+            .option("max-tokens", "How long the answer may be", in: ChatSettings.tokens),
             .option("effort", "How much the model shall think", as: ModelOptions.Effort?.self),
             .option("seed", "A number that makes answers repeatable, where a provider can", as: Int?.self),
             .piped("input", "A text to send along; what is piped into the command")
@@ -54,9 +55,7 @@ struct SendAction {
                 }
                 return ChatResult(report: report)
             }
-            guard context.interaction.canAsk else {
-                throw InteractionError.unanswered(id: "chat.message", prompt: "what to say")
-            }
+            if !context.interaction.canAsk { try await Self.requireAnswer(context) }
             return ChatResult(report: try await Console(services: services, context: context, wish: asked).run())
         }
         .asDefault().alias("ask").streaming()
@@ -69,6 +68,23 @@ struct SendAction {
         .example("git diff | martlet ask \"Review this\"", "With something piped in")
         .example("martlet chat", "A conversation on the terminal; /help shows what it understands")
         .example("martlet chat --continue \"And in French?\"", "Go on where you were")
+    }
+}
+
+extension SendAction {
+    /// Without a person there must be something to say beforehand.
+    private static func requireAnswer(_ context: ActionContext) async throws {
+        do {
+            _ = try await context.interaction.composition("chat.message", "›")
+        } catch InteractionError.unanswered {
+            throw ArgumentsFailure(
+                action: "chat.send",
+                problems: [
+                    ValueError(
+                        "there is nothing to say: write it as 'martlet ask \"…\"', pipe it in, or give the answer "
+                            + "'chat.message' with --answers")
+                ])
+        }
     }
 }
 

@@ -25,8 +25,14 @@ struct ApprovalActions {
         ) { context, prefix in
             let remembered = RememberedRules(history: services.history, context: context)
             let found: Conversation? = if let prefix { try await services.history.find(prefix) } else { nil }
-            return (services.settings[ChatSettings.policy].rules + (await remembered.rules(of: found)))
-                .map(ApprovalRow.init)
+            let rules = services.settings[ChatSettings.policy].rules + (await remembered.rules(of: found))
+            if rules.isEmpty {
+                context.notice(
+                    found == nil
+                        ? "nothing was decided about tools for this project; --conversation shows what holds in one"
+                        : "nothing was decided about tools for this conversation or project")
+            }
+            return rules.map(ApprovalRow.init)
         }
     }
 

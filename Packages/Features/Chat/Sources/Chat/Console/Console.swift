@@ -14,22 +14,32 @@ struct Console: Sendable {
     func run() async throws -> TurnReport? {
         var chatting = Chatting(services: services, context: context, wish: wish)
         try await chatting.find()
-        let choice = try await chatting.chosen()
-        context.notice(
-            "\(PlainText.escape(choice.provider.name)), \(PlainText.escape(choice.model)). /help shows the commands, "
-                + "Ctrl-D ends.")
-        var said: [String] = []
+        let who = try await answerer(chatting)
+        context.notice("\(who). /help shows the commands, Ctrl-D ends.")
+        var said = try await recall(chatting)
+        do {
+            let last = try await talk(&chatting, &said)
+            await tellHow(chatting)
+            return last
+        } catch {
+            // Ctrl-C at the prompt, most likely.
+            await tellHow(chatting)
+            throw error
+        }
+    }
+
+    private func talk(_ chatting: inout Chatting, _ said: inout [String]) async throws -> TurnReport? {
         var last: TurnReport?
         while let line = try await context.interaction.composition(
-            "chat.message", "›", history: said, completions: ConsoleCommand.names)
+            "chat.message", "›", history: said, completions: completions)
         {
             guard !line.isEmpty else { continue }
             said.append(line)
             do {
-                if line.hasPrefix("/") {
+                if ConsoleCommand.isCommand(line) {
                     let command = try ConsoleCommand(line)
                     if case .quit = command { break }
-                    if let report = try await perform(command, &chatting) { last = report }
+                    if let report = try await perform(command, &chatting, &said) { last = report }
                 } else {
                     last = try await say(line, chatting)
                 }
@@ -41,6 +51,54 @@ struct Console: Sendable {
             }
         }
         return last
+    }
+
+    /// Who answers. A server that cannot be reached now may be there when something is said.
+    private func answerer(_ chatting: Chatting) async throws -> String {
+        do {
+            return name(of: try await chatting.chosen())
+        } catch let error as ChatError where error.mayRetry {
+            context.notice(error.message)
+            return "nobody answers yet"
+        }
+    }
+
+    /// A server that chooses the model itself is named alone.
+    private func name(of choice: ModelChoice) -> String {
+        PlainText.escape(choice.model.isEmpty ? choice.provider.name : "\(choice.provider.name), \(choice.model)")
+    }
+
+    /// Shows where a conversation that is gone on with has come to; gives what the person said in it before.
+    private func recall(_ chatting: Chatting) async throws -> [String] {
+        guard let conversation = await chatting.conversation else { return [] }
+        let entries = try await services.history.entries(of: conversation.id)
+        context.notice("goes on with \(PlainText.escape(conversation.title)), \(entries.count) messages")
+        let spoken = entries.filter { [.user, .assistant].contains($0.message.role) && !$0.message.text.isEmpty }
+        if let question = spoken.last(where: { $0.message.role == .user }) {
+            for entry in [question] + spoken.filter({ $0.id > question.id }) {
+                context.notice("\(entry.message.role == .user ? "›" : " ") \(Self.excerpt(entry.message.blocks))")
+            }
+        }
+        return entries.filter { $0.message.role == .user }.map(\.message.text).filter { !$0.isEmpty }
+    }
+
+    /// Enough of a text to remember the rest.
+    private static func excerpt(_ text: String) -> String {
+        let lines = text.split(whereSeparator: \.isNewline)
+        let shown = lines.prefix(6).joined(separator: "\n  ")
+        let isCut = lines.count > 6 || shown.count > 600
+        return PlainText.escapeLines(String(shown.prefix(600))) + (isCut ? " …" : "")
+    }
+
+    /// How to go on with it another time.
+    private func tellHow(_ chatting: Chatting) async {
+        guard let id = await chatting.conversation?.id else { return }
+        context.notice("go on with it: martlet chat --conversation \(id.tag)")
+    }
+
+    /// The commands, and the files of this folder that can go along.
+    private var completions: [String] {
+        ConsoleCommand.names + Attachments.names(in: context.host).map { "/attach \($0)" }
     }
 
     /// Says it, until the person stops the answer with Ctrl-C, which ends nothing else.
@@ -63,7 +121,10 @@ struct Console: Sendable {
         let others = models.filter { $0 != choice.model }
         guard !others.isEmpty, context.interaction.canAsk else { return false }
         let names = others.prefix(20).map { PlainText.escape($0) }
-        let index = try await context.interaction.choice("chat.model", prompt, among: names + ["None of them"])
+        let more = others.count > names.count ? "; /model NAME takes one of \(others.count - names.count) more" : ""
+        // One that is gone is nothing to stay with.
+        let stay = models.contains(choice.model) ? "\(PlainText.escape(choice.model)), as now" : "None of them"
+        let index = try await context.interaction.choice("chat.model", prompt + more, among: names + [stay])
         guard index < names.count else { return false }
         try await switchModel(to: "\(choice.provider.id)/\(others[index])", chatting)
         return true
@@ -71,7 +132,7 @@ struct Console: Sendable {
 
     private func switchModel(to name: String, _ chatting: Chatting) async throws {
         let choice = try await chatting.use(name)
-        context.notice("\(PlainText.escape("\(choice.provider.name), \(choice.model)")) answers from now on")
+        context.notice("\(self.name(of: choice)) answers from now on")
     }
 
     private func shown(_ report: TurnReport) async throws -> TurnReport {
@@ -89,7 +150,9 @@ struct Console: Sendable {
     }
 
     /// Gives the turn, for a command that is one.
-    private func perform(_ command: ConsoleCommand, _ chatting: inout Chatting) async throws -> TurnReport? {
+    private func perform(
+        _ command: ConsoleCommand, _ chatting: inout Chatting, _ said: inout [String]
+    ) async throws -> TurnReport? {
         switch command {
         case .quit: break
         case .help: context.notice(ConsoleCommand.overview)
@@ -104,12 +167,12 @@ struct Console: Sendable {
             let resumed = await following(chatting, other)
             try await resumed.find()
             chatting = resumed
-            if let title = await resumed.conversation?.title { context.notice("goes on with \(title)") }
+            said += try await recall(resumed)
         case .model(let name):
             if let name {
                 try await switchModel(to: name, chatting)
             } else {
-                context.notice(PlainText.escape(try await chatting.chosen().model))
+                context.notice("\(self.name(of: try await chatting.chosen())) answers now")
                 _ = try await pick(chatting, "Which model shall answer from now on?")
             }
         case .tools:
@@ -133,7 +196,9 @@ struct Console: Sendable {
                 context.notice("nothing is kept yet")
             }
         case .stop: context.notice("Ctrl-C stops an answer while it comes")
-        case .clear: try await context.emit(ActionEvent("clear", text: String(repeating: "\n", count: 40)))
+        case .clear:
+            try await context.emit(ActionEvent("clear", text: String(repeating: "\n", count: 40)))
+            return try await perform(.new, &chatting, &said)
         }
         return nil
     }

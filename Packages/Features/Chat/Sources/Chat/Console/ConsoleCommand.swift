@@ -18,10 +18,18 @@ enum ConsoleCommand: Sendable, Hashable {
         /system <text>    begin another conversation with this instruction
         /attach <file>    send a file with your next message
         /retry            say the last thing again
+        /stop             say how an answer is stopped
         /save             show under which name it is kept
-        /clear            move what was said out of sight
+        /clear            begin another conversation on an empty screen
         /quit             end, as Ctrl-D does; Ctrl-C stops an answer
         """
+
+    /// Whether a line is a command. A path at the beginning of a message is none: `/etc/hosts looks odd`.
+    static func isCommand(_ line: String) -> Bool {
+        guard line.hasPrefix("/") else { return false }
+        let word = line.prefix { !$0.isWhitespace }
+        return word == "/?" || word.dropFirst().allSatisfy { $0.isLetter || $0 == "-" }
+    }
 
     init(_ line: String) throws(ConsoleCommandError) {
         let parts = line.split(separator: " ", maxSplits: 1)
@@ -47,7 +55,8 @@ enum ConsoleCommand: Sendable, Hashable {
         default:
             throw ConsoleCommandError(
                 message: "there is no command \(PlainText.escape(name))"
-                    + "\(Suggestion.text(for: name, among: Self.names)); /help shows them")
+                    + "\(Suggestion.text(for: name, among: Self.names)); /help shows them, and a message begins with a space"
+            )
         }
     }
 }

@@ -1,17 +1,20 @@
 import Capabilities
 import ChatProviders
+import JSON
 
 /// A provider of Chat's as other features find it. It is made when it is used for the first time.
 final class OfferedProvider: ModelProvider {
     let id: String
     let name: String
     let runsTools: Bool
+    let isFound: Bool
     private let services: ChatServices
 
     init(_ offer: ProviderOffer, _ services: ChatServices) {
         id = offer.id
         name = offer.name
         runsTools = offer.runsTools
+        isFound = offer.isFound
         self.services = services
     }
 
@@ -23,6 +26,13 @@ final class OfferedProvider: ModelProvider {
     }
 
     func models() async throws -> [ModelDescription] { try await services.directory().models(of: id) }
+
+    func dialect(of model: String) async -> RequestDialect? {
+        // One that cannot be made says so when it is asked.
+        do { return try await provider().dialect(of: model) } catch { return nil }
+    }
+
+    func embeddings(_ body: JSONObject) async throws -> JSONObject? { try await provider().embeddings(body) }
 
     func answer(
         _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void

@@ -2,8 +2,14 @@ import Capabilities
 import JSON
 import Registry
 
-/// Martlet's own actions as tools: those that change nothing, and finish by themselves.
+/// The few of Martlet's own actions that a model may use as tools.
+///
+/// The list has what reads Martlet's own state and nothing else. An action that takes a path, an address or the name of a
+/// secret is never on it: what a model reads there, it could send away.
 final class ActionTools: ToolSource {
+    /// The ids of the actions that are offered.
+    static let offered = ["chat.list", "chat.search", "features", "version"]
+
     private let context: ActionContext
 
     init(context: ActionContext) {
@@ -13,12 +19,7 @@ final class ActionTools: ToolSource {
     var name: String { "martlet" }
 
     private var actions: [Action] {
-        context.registry.actions.all.filter { action in
-            // A secret is not for a model's eyes, and talking to models is what is being done already.
-            action.effect == .reads && !action.isHidden && !action.isStreaming && !action.id.hasPrefix("chat.")
-                && !action.id.hasPrefix("auth.secret.") && !action.id.hasPrefix("completion")
-                && !action.parameters.contains { $0.form == .secret }
-        }
+        context.registry.actions.all.filter { Self.offered.contains($0.id) }
     }
 
     func tools() async throws -> [ToolDescription] {

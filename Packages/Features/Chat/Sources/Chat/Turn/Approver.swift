@@ -6,26 +6,26 @@ import TurnLoop
 /// Asks the person about a call that no rule decides.
 struct Approver: Sendable {
     let context: ActionContext
+    /// Whether a server does the call: it keeps what is remembered, and has no settings of the person.
+    var isServer = false
 
     func approve(_ request: ApprovalRequest) async throws -> ApprovalAnswer {
+        // The person has agreed to the bundle that says so; a call of our own is looked at before it comes here.
+        if isServer, RunPermissions.current?.allows(tool: request.tool, of: request.source) == true {
+            return ApprovalAnswer(isAllowed: true)
+        }
         let name = PlainText.escape(request.tool)
-        context.notice("The model wants to use \(name): \(PlainText.escapeLines(request.call.input.text(.pretty)))")
-        let options = [
-            "Yes, this once", "Yes, in this conversation", "Yes, in this project", "Yes, always", "No",
-            "No, and say why",
+        context.notice("The model wants to use \(name):\n\(request.call.preview)")
+        var scopes: [(words: String, scope: ApprovalScope)] = [
+            ("Yes, this once", .once), ("Yes, in this conversation", .conversation), ("Yes, in this project", .project),
         ]
+        if !isServer { scopes.append(("Yes, always", .always)) }
         let index = try await context.interaction.choice(
             "chat.approve", "Allow \(name) (\(request.effect.rawValue)) of \(PlainText.escape(request.source))?",
-            among: options)
-        switch index {
-        case 0: return ApprovalAnswer(isAllowed: true)
-        case 1: return ApprovalAnswer(isAllowed: true, scope: .conversation)
-        case 2: return ApprovalAnswer(isAllowed: true, scope: .project)
-        case 3: return ApprovalAnswer(isAllowed: true, scope: .always)
-        case 4: return ApprovalAnswer(isAllowed: false)
-        default:
-            let reason = try await context.interaction.text("chat.approve.reason", "What shall the model do instead?")
-            return ApprovalAnswer(isAllowed: false, reason: reason)
-        }
+            among: scopes.map(\.words) + ["No", "No, and say why"])
+        if scopes.indices.contains(index) { return ApprovalAnswer(isAllowed: true, scope: scopes[index].scope) }
+        guard index > scopes.count else { return ApprovalAnswer(isAllowed: false) }
+        let reason = try await context.interaction.text("chat.approve.reason", "What shall the model do instead?")
+        return ApprovalAnswer(isAllowed: false, reason: reason)
     }
 }

@@ -19,14 +19,20 @@ struct ChatTurn: Sendable {
         let started = ContinuousClock.now
         let sources = try sources()
         await recorder.begin(sources)
-        context.progress("waiting for \(PlainText.escape(plan.choice.model))")
+        context.progress("waiting for \(plan.answerer)")
         let provider = plan.choice.provider
         var outcome: TurnOutcome
         do {
             outcome = try await loop(sources, summariser).run(
                 request(), after: plan.cut,
                 asking: { request, receive in
-                    do { return try await provider.answer(request, receive) } catch {
+                    do {
+                        guard let agent = provider as? any AgentProvider else {
+                            return try await provider.answer(request, receive)
+                        }
+                        let approver = Approver(context: context, isServer: true)
+                        return try await agent.answer(request, approve: approver.approve, receive)
+                    } catch {
                         if !Task.isCancelled { await recorder.broke(error) }
                         throw error
                     }
@@ -45,9 +51,26 @@ struct ChatTurn: Sendable {
         if let failure = await recorder.failure {
             context.notice("This was not stored: \(AnyFailure(failure).message)")
         }
-        return TurnReport(
+        let report = TurnReport(
             outcome, plan, in: await recorder.conversation, start: await recorder.start, rules: await recorder.rules,
             duration: ContinuousClock.now - started)
+        await tell(report, recorder)
+        return report
+    }
+
+    /// Tells how the turn has ended, on lines of their own.
+    private func tell(_ report: TurnReport, _ recorder: TurnRecorder) async {
+        let shortfall = report.shortfall
+        if context.isWatched || shortfall != nil || report.failure != nil || report.mismatch != nil {
+            await recorder.endLine()
+        }
+        if let shortfall { context.notice(shortfall) }
+        if let mismatch = report.mismatch {
+            context.notice(mismatch.message)
+            // Who reads no more has no use for it.
+            do { try await context.emit(AnyFailure(mismatch).event) } catch {}
+        }
+        if context.isWatched { context.notice(report.footer) }
     }
 
     private func request() -> ChatRequest {

@@ -57,7 +57,9 @@ actor Chatting {
     private func turn(_ message: Message, after entries: [Entry]? = nil) async throws -> TurnReport {
         try await find()
         let choice = try await chosen()
+        try await agreeOnServer(choice)
         let options = try await chosenOptions(choice)
+        let system = system(for: choice)
         var plan = TurnPlan(choice: choice, options: options, system: system, message: message)
         plan.schema = wish.schema
         plan.streams = wish.streams && services.settings[ChatSettings.streams]
@@ -83,7 +85,7 @@ actor Chatting {
             plan.before = try await storedBefore() + unsaved
             if wish.isSaved {
                 plan.opening = {
-                    await self.created(choice, options).map { TurnPlan.Place(conversation: $0, after: $0.head) }
+                    await self.created(choice, options, system).map { TurnPlan.Place(conversation: $0, after: $0.head) }
                 }
             }
         }
@@ -95,6 +97,7 @@ actor Chatting {
             // In a task of its own, since this one was cancelled when the answer was stopped, and the next message has to
             // follow what is stored.
             conversation = try await Task { [history = services.history] in try await history.conversation(id) }.value
+            try await keepDeployment(of: choice)
         }
         if let session = report.start.session { extras["session_id"] = session }
         if let project = report.start.project { extras["project_id"] = project }
@@ -113,7 +116,10 @@ actor Chatting {
             }
         }
         // A session stays in its project.
-        if let project = wish.project, extras["project_id"] != project { extras = ["project_id": project] }
+        guard let named = wish.project, extras["project_id"] != named else { return extras }
+        let project = try await (choice.provider as? any AgentProvider)?.project(named: named) ?? named
+        wish.project = project
+        if extras["project_id"] != project { extras = ["project_id": project] }
         return extras
     }
 
@@ -148,8 +154,11 @@ actor Chatting {
         if let prefix = wish.conversation {
             conversation = try await services.history.find(prefix)
         } else if wish.goesOn {
-            conversation = try await services.history.list(limit: 1).items.first
+            conversation = try await services.history.newest()
             if conversation == nil { context.notice("there is no conversation to go on with, so a new one begins") }
+        }
+        if conversation != nil, wish.system != nil {
+            context.notice("a conversation keeps the instruction that it began with, so --system is not used")
         }
         if let id = conversation?.id {
             cut = try await services.history.cut(of: id).flatMap(ContextCut.init(json:))
@@ -160,11 +169,13 @@ actor Chatting {
     func chosen() async throws -> ModelChoice {
         if let choice { return choice }
         var name = wish.model
+        let directory = services.directory(context)
         if name == nil, let setup = conversation?.setup, let provider = setup.provider {
+            guard directory.isKnown(provider) else { throw ChatError.gone(provider, setup.server) }
             // Without a name the server has a choice of its own.
             name = setup.model.flatMap { $0.isEmpty ? nil : "\(provider)/\($0)" } ?? provider
         }
-        let found = try await services.directory(context).choice(of: name)
+        let found = try await directory.choice(of: name, agreeing: { try await self.agree($0) })
         choice = found
         if let advice = found.advice {
             let name = PlainText.escape("\(found.provider.name), \(found.model)")
@@ -173,9 +184,64 @@ actor Chatting {
         if wish.isSaved, let id = conversation?.id, wish.model != nil {
             // It holds for what is said from now on; what was said keeps its model.
             conversation = try await services.history.switchModel(
-                id, provider: found.provider.id, model: found.model)
+                id, provider: found.provider.id, model: found.model,
+                // One that had another address is asked about first.
+                server: conversation?.setup.provider == found.provider.id
+                    ? conversation?.setup.server : directory.address(of: found.provider.id))
         }
         return found
+    }
+
+    /// Asks whether a server is meant that was only found on this machine, and keeps a yes in the settings.
+    private func agree(_ server: LocalServer) async throws -> Bool {
+        guard context.interaction.canAsk else { throw ChatError.notAgreed(server) }
+        let isAgreed = try await context.interaction.confirm(
+            "chat.local-server",
+            "\(server.name) seems to answer on port \(server.port) of this machine. Send it what you say, now and later?"
+        )
+        guard isAgreed else { return false }
+        let agreed = services.settings[ChatSettings.localServers] + [server.id]
+        do {
+            try await context.registry.one((any SettingsWriter).self).change([
+                (["chat", "local-servers"], .array(agreed.map { .string($0) }))
+            ])
+        } catch {
+            context.notice("it will be asked about again: \(AnyFailure(error).message)")
+        }
+        return true
+    }
+
+    /// What was said at one address is sent to another only when the person wants that, whatever both are called.
+    private func agreeOnServer(_ choice: ModelChoice) async throws {
+        guard let conversation, let before = conversation.setup.server, before.contains("://"),
+            conversation.setup.provider == choice.provider.id
+        else { return }
+        let address = services.directory(context).address(of: choice.provider.id)
+        guard let address, address != before else { return }
+        let name = PlainText.escape(choice.provider.name)
+        guard
+            try await context.interaction.confirm(
+                "chat.other-server",
+                "This conversation was with \(PlainText.escape(before)), and \(name) is now \(PlainText.escape(address)). "
+                    + "Send all of it there?")
+        else { throw InteractionError.declined(id: "chat.other-server") }
+        guard wish.isSaved else { return }
+        self.conversation = try await services.history.switchModel(
+            conversation.id, provider: choice.provider.id, model: choice.model, server: address)
+    }
+
+    /// Which of a platform's deployments has answered is known only now.
+    private func keepDeployment(of choice: ModelChoice) async throws {
+        guard wish.isSaved, let conversation, let deployment = services.directory(context).deployment(of: choice),
+            deployment != conversation.setup.deployment
+        else { return }
+        let setup = conversation.setup
+        // In a task of its own, as the turn may have been stopped.
+        self.conversation = try await Task { [history = services.history] in
+            try await history.switchModel(
+                conversation.id, provider: setup.provider, model: setup.model, server: setup.server,
+                deployment: deployment)
+        }.value
     }
 
     /// Another model for what is said from now on.
@@ -197,9 +263,12 @@ actor Chatting {
         return usesTools
     }
 
-    private var system: String {
-        if let conversation { return conversation.setup.system ?? "" }
-        return wish.system ?? services.settings[ChatSettings.system]
+    /// The instruction. An agent has one of its own, in whose place the usual one would take away what it knows of its
+    /// tools.
+    private func system(for choice: ModelChoice) -> String {
+        let system =
+            conversation.map { $0.setup.system ?? "" } ?? wish.system ?? services.settings[ChatSettings.system]
+        return choice.provider.runsTools && system == ChatSettings.usualSystem ? "" : system
     }
 
     private func chosenOptions(_ choice: ModelChoice) async throws -> ChatOptions {
@@ -216,16 +285,27 @@ actor Chatting {
     }
 
     /// A new one to write it down in; nil, after saying why, where that cannot be, which keeps nobody from an answer.
-    private func created(_ choice: ModelChoice, _ options: ChatOptions) async -> Conversation? {
+    private func created(_ choice: ModelChoice, _ options: ChatOptions, _ system: String) async -> Conversation? {
         do {
             conversation = try await services.history.create(
                 ConversationSetup(
                     provider: choice.provider.id, model: choice.model,
-                    server: services.settings.servers.first { $0.profile == choice.provider.id }?.profile,
-                    system: system, options: options.json))
+                    server: services.directory(context).address(of: choice.provider.id), system: system,
+                    options: options.json))
         } catch {
             context.notice("This is not stored: \(AnyFailure(error).message)")
         }
         return conversation
+    }
+}
+
+extension ChatError {
+    /// A conversation's server is not set up any more.
+    fileprivate static func gone(_ provider: String, _ address: String?) -> ChatError {
+        let place = address.map { " (\(PlainText.escape($0)))" } ?? ""
+        return ChatError(
+            .unknownProvider,
+            "this conversation was with “\(PlainText.escape(provider))”\(place), which is not set up any more",
+            remedy: "name another model with --model, which is sent all of it", provider: provider)
     }
 }

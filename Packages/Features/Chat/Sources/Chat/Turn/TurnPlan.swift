@@ -23,6 +23,11 @@ struct TurnPlan: Sendable {
     /// on its way already.
     var opening: (@Sendable () async -> Place?)?
 
+    /// Who is waited for, as a person reads it; a server that chooses the model itself is named instead.
+    var answerer: String {
+        PlainText.escape(choice.model.isEmpty ? choice.provider.name : choice.model)
+    }
+
     /// A place in the history.
     struct Place: Sendable {
         let conversation: Conversation

@@ -32,6 +32,12 @@ actor TurnRecorder {
     private let summariser: Summariser?
     /// What summaries took, which no answer of the turn has in its own counts.
     private(set) var summaries = Usage()
+    private var paragraphs = Paragraphs()
+    private var tools = ToolLines()
+    /// How many words of the model's thoughts have come since it said something.
+    private var thoughts = 0
+    /// Whether the person was told that this turn is no part of the newest way through the conversation.
+    private var isBranch = false
 
     init(history: History, plan: TurnPlan, context: ActionContext, summariser: Summariser? = nil) {
         self.summariser = summariser
@@ -55,9 +61,10 @@ actor TurnRecorder {
         if let found = await plan.opening?() {
             (place, head, conversation) = (found, found.after, found.conversation.id)
             await keeping {
-                head = try await history.append(
-                    plan.message, to: found.conversation.id, after: found.after, as: found.placement
-                ).id
+                let question = try await history.append(
+                    plan.message, to: found.conversation.id, after: found.after, as: found.placement)
+                head = question.id
+                tellBranch(question)
             }
             // An answer without its question would be of no use.
             if failure != nil { place = nil }
@@ -88,7 +95,9 @@ actor TurnRecorder {
 
     private func receive(_ event: TurnEvent) async throws {
         switch event {
-        case .round: isAsked = true
+        case .round(let number):
+            isAsked = true
+            if number > 1 { paragraphs.beginRound() }
         case .chat(let event):
             answer?.append([event])
             try await tell(event)
@@ -108,37 +117,78 @@ actor TurnRecorder {
         switch event {
         case .began(let start):
             self.start = start
-        case .text(let text):
-            try await context.emit(
-                ActionEvent(
-                    "message", ["role": "assistant", "delta": .string(text)], text: text, format: .markdown))
-        case .refusal(let text):
-            try await context.emit(
-                ActionEvent("message", ["role": "assistant", "refusal": .string(text)], text: text, format: .markdown))
+        case .text(let text): try await say(text, as: "delta")
+        case .refusal(let text): try await say(text, as: "refusal")
         case .reasoning(let text):
             try await context.emit(ActionEvent("reasoning", ["delta": .string(text)]))
+            thoughts += text.count(where: \.isWhitespace)
+            // Programs have the thoughts themselves.
+            if context.isWatched {
+                context.progress("\(plan.answerer) thinks, \(TurnReport.count(thoughts)) words so far")
+            }
         case .calling(_, let name): context.progress("the model prepares a call of \(PlainText.escape(name))")
         case .call(let call) where call.isDone:
             try await context.emit(ActionEvent("tool_use", call.fields.adding("by_server", true)))
-        case .result(let result): try await context.emit(ActionEvent("tool_result", result.fields))
+            paragraphs.beginBlock()
+            tools.begin(call)
+            context.progress("running \(call.headline)")
+        case .result(let result):
+            try await context.emit(ActionEvent("tool_result", result.fields))
+            paragraphs.beginBlock()
+            if let line = tools.end(result) { context.notice(line) }
         case .notice(let text): context.notice(text)
-        case .call, .malformedCall, .usage: break
+        case .call, .malformedCall, .usage, .thought: break
         }
     }
 
+    private func say(_ text: String, as member: String) async throws {
+        settleTools()
+        thoughts = 0
+        try await context.emit(
+            ActionEvent(
+                "message", ["role": "assistant", member: .string(text)], text: paragraphs.take(text),
+                format: .markdown))
+    }
+
+    /// What is said next comes after these calls.
+    private func settleTools() {
+        for line in tools.settle() { context.notice(line) }
+    }
+
+    /// Ends the line of a text to which something is going to be added on the terminal or by an error.
+    func endLine() async {
+        settleTools()
+        guard paragraphs.isInLine else { return }
+        _ = paragraphs.take("\n")
+        // Who reads no more needs no line end.
+        do { try await context.emit(ActionEvent("message", ["role": "assistant", "delta": ""], text: "\n")) } catch {}
+    }
+
+    private func tellBranch(_ entry: Entry) {
+        guard entry.isBranch, !isBranch else { return }
+        isBranch = true
+        context.notice(
+            "something else was said in this conversation meanwhile, so this begins a branch of it, which 'chat show' and "
+                + "--continue do not follow")
+    }
+
     private func note(_ update: CallUpdate) async throws {
-        let name = PlainText.escape(update.call.name)
+        let call = update.call
         switch update.state {
         case .running:
-            try await context.emit(ActionEvent("tool_use", update.call.fields))
-            context.progress("running \(name)")
+            try await context.emit(ActionEvent("tool_use", call.fields))
+            context.progress("running \(call.headline)")
         case .done where update.call.isDone, .failed where update.call.isDone:
-            // What the server told of its own result was passed on when it came, and some tell nothing.
-            context.notice(update.result == nil ? "\(name) was used by the server" : "\(name) \(update.summary)")
+            // What the server told of its own calls was passed on when it came; a whole answer brings them only now.
+            if !tools.hasTold(call) {
+                tools.begin(call)
+                if let line = update.result.flatMap({ tools.end($0) }) { context.notice(line) }
+                settleTools()
+            }
         case .done, .failed, .denied:
             let result = update.result ?? ToolResult(call: update.call.id, content: "", isError: true)
             try await context.emit(ActionEvent("tool_result", result.fields.adding("state", update.state.json)))
-            context.notice("\(name) \(update.summary)")
+            context.notice(ToolLines.line(call, result, isDenied: update.state == .denied))
         case .waiting, .approved: break
         }
         guard let place else { return }
@@ -170,9 +220,10 @@ actor TurnRecorder {
             self.draft = nil
             let state = turn.isWhole ? (turn.finish == .length ? .truncated : .complete) : ending
             await keeping {
-                head = try await draft.end(
-                    turn.message, state, start: turn.start, finish: turn.finish, usage: turn.usage
-                ).id
+                let entry = try await draft.end(
+                    turn.message, state, start: turn.start, finish: turn.finish, usage: turn.usage)
+                head = entry.id
+                tellBranch(entry)
             }
         } else {
             await keeping {
@@ -219,23 +270,6 @@ extension TurnEvent {
         case .round, .context, .notice: true
         default: false
         }
-    }
-}
-
-extension CallUpdate {
-    /// How it went, in a few words.
-    fileprivate var summary: String {
-        var words: [String] = []
-        switch state {
-        case .denied: words.append("was not allowed")
-        case .failed: words.append("failed")
-        default: words.append("ok")
-        }
-        if let started, let ended {
-            words.append(Duration.milliseconds(((ended - started) / .milliseconds(1)).rounded(.up)).words)
-        }
-        if let code = result?.exitCode { words.append("exit \(code)") }
-        return words.joined(separator: ", ")
     }
 }
 

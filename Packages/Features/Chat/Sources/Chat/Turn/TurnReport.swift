@@ -15,6 +15,8 @@ struct TurnReport: Record {
     let start: ChatStart
     /// What the person has decided about tools so far.
     let rules: [ApprovalRule]
+    /// Why the answer is not what its schema asks for.
+    let mismatch: AnswerMismatch?
 
     init(
         _ outcome: TurnOutcome, _ plan: TurnPlan, in conversation: ConversationID?, start: ChatStart,
@@ -26,12 +28,14 @@ struct TurnReport: Record {
         self.conversation = conversation
         model = start.model ?? plan.choice.model
         provider = plan.choice.provider.id
-        text = outcome.answer?.message.text ?? outcome.messages.last?.message.text ?? ""
+        text = (outcome.answer?.message ?? outcome.messages.last?.message)?.blocks ?? ""
+        mismatch =
+            if case .answered = outcome.end { plan.schema.flatMap { [text] in AnswerMismatch(text, $0) } } else { nil }
         // A turn has no use for less than a millisecond.
         self.duration = .milliseconds((duration / .milliseconds(1)).rounded())
     }
 
-    var exit: ExitCode { outcome.exit }
+    var exit: ExitCode { mismatch != nil && outcome.exit == .done ? .failed : outcome.exit }
 
     /// What ended the turn, when that was a failure.
     var failure: AnyFailure? {

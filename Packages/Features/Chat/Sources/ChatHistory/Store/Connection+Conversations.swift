@@ -12,7 +12,7 @@ extension Connection {
     /// How conversations are read: `c` is the conversation, `h` its newest message, `p` the one it was forked from.
     static let conversationColumns: SQL = """
         SELECT c.id, c.name, c.title, c.provider, c.model, c.server, c.system, c.options, c.tools, c.created, c.updated,
-            c.head, h.position, c.preview, c.usage, p.name, c.deleted
+            c.head, h.position, c.preview, c.usage, p.name, c.deleted, c.deployment
         FROM conversations c LEFT JOIN messages h ON h.id = c.head LEFT JOIN conversations p ON p.id = c.parent
 
         """
@@ -20,7 +20,7 @@ extension Connection {
     static func conversation(_ row: borrowing Row) throws -> StoredConversation {
         let position: Int? = try row[12]
         let setup = ConversationSetup(
-            provider: try row[3], model: try row[4], server: try row[5], system: try row[6],
+            provider: try row[3], model: try row[4], server: try row[5], deployment: try row[17], system: try row[6],
             options: try json(row[7]), tools: try json(row[8]))
         return StoredConversation(
             row: try row[0],
@@ -59,11 +59,11 @@ extension Connection {
         try run(
             """
             INSERT INTO conversations
-                (name, tag, title, provider, model, server, system, options, tools, created, updated, parent)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (name, tag, title, provider, model, server, deployment, system, options, tools, created, updated, parent)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            id, id.tag, title, setup.provider, setup.model, setup.server, setup.system, setup.options.text(),
-            setup.tools.text(), created, updated, parent)
+            id, id.tag, title, setup.provider, setup.model, setup.server, setup.deployment, setup.system,
+            setup.options.text(), setup.tools.text(), created, updated, parent)
         let row = try lastInsertedID
         try run(
             "UPDATE conversations SET tree = coalesce((SELECT tree FROM conversations WHERE id = ?), id) WHERE id = ?",

@@ -56,11 +56,28 @@ extension History {
         return try await change(id) { try $0.run("UPDATE conversations SET title = ? WHERE id = ?", title, $1) }
     }
 
-    /// Lets another model give the next answers; those that are there keep theirs.
+    /// Lets another model give the next answers, perhaps at another server; those that are there keep theirs.
     @discardableResult
-    public func switchModel(_ id: ConversationID, provider: String?, model: String?) async throws -> Conversation {
+    public func switchModel(
+        _ id: ConversationID, provider: String?, model: String?, server: String? = nil, deployment: String? = nil
+    ) async throws -> Conversation {
         try await change(id) { connection, row in
-            try connection.run("UPDATE conversations SET provider = ?, model = ? WHERE id = ?", provider, model, row)
+            try connection.run(
+                "UPDATE conversations SET provider = ?, model = ?, server = ?, deployment = ? WHERE id = ?", provider,
+                model, server, deployment, row)
+        }
+    }
+
+    /// The one that was written to last; nil where there is none.
+    public func newest() async throws -> Conversation? {
+        guard let newest = try await list(limit: 1).items.first else { return nil }
+        guard newest.updated > now() else { return newest }
+        // The clock was ahead then, so that its times say nothing; the order in which things were stored still does.
+        return try await database.read { connection in
+            try connection.first(
+                Connection.conversationColumns
+                    + "WHERE c.deleted IS NULL ORDER BY c.head IS NULL, c.head DESC, c.id DESC LIMIT 1"
+            ) { row in try Connection.conversation(row).conversation }
         }
     }
 

@@ -23,25 +23,22 @@ extension History {
         }
     }
 
-    /// Brings a conversation in, as a new one. What it allows tools to do is not taken over: nobody here has
-    /// allowed it.
+    /// Brings a conversation in, as a new one. Its options and what it allows tools to do are not taken over, since nobody
+    /// here has chosen them; nor is a time that is yet to come, by which it would stay the newest for good.
     @discardableResult
     public func add(_ transcript: Transcript) async throws -> Conversation {
         let now = now()
         return try await database.write { connection in
-            let created = transcript.created ?? transcript.items.compactMap(\.time).min() ?? now
-            let updated = transcript.updated ?? transcript.items.compactMap(\.time).max() ?? now
+            let created = min(now, transcript.created ?? transcript.items.compactMap(\.time).min() ?? now)
+            let updated = min(now, transcript.updated ?? transcript.items.compactMap(\.time).max() ?? now)
             let first = transcript.items.first { $0.message.role == .user }?.message
             let title = Line.cut(transcript.title ?? "", 200)
             var setup = transcript.setup
-            if var tools = setup.tools.object {
-                tools["rules"] = nil
-                setup.tools = .object(tools)
-            }
+            (setup.options, setup.tools) = ([:], [:])
             let (row, id) = try connection.insert(
                 setup, title: title.isEmpty ? first.map(Line.title) ?? "" : title, created: created,
                 updated: updated)
-            let messages = try connection.insert(transcript.items, into: row, at: created)
+            let messages = try connection.insert(transcript.items, into: row, at: created, until: now)
             if let head = transcript.head { try connection.setHead(messages[head], of: row) }
             let usage = transcript.items.reduce(Usage()) { $0.adding($1.usage ?? Usage()) }
             try connection.run(
@@ -54,12 +51,14 @@ extension History {
 
 extension Connection {
     /// The ids in the order of the items.
-    fileprivate func insert(_ items: [Transcript.Item], into row: Int64, at time: Timestamp) throws -> [MessageID] {
+    fileprivate func insert(
+        _ items: [Transcript.Item], into row: Int64, at time: Timestamp, until now: Timestamp
+    ) throws -> [MessageID] {
         var (ids, positions): ([MessageID], [Int]) = ([], [])
         for item in items {
             let new = NewEntry(
                 message: item.message, state: item.state == .streaming ? .interrupted : item.state,
-                provider: item.provider, model: item.model, time: item.time ?? time, start: item.start,
+                provider: item.provider, model: item.model, time: min(now, item.time ?? time), start: item.start,
                 finish: item.finish, usage: item.usage)
             let position = item.parent.map { positions[$0] + 1 } ?? 0
             // It is the first of its tree, whose number is its own.

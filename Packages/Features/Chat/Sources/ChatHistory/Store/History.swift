@@ -18,10 +18,10 @@ public final class History: Sendable {
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
 
-    /// Names the file; `notice` is told, on any thread, when a damaged one was set aside.
+    /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.
     public init(
         _ path: String, clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Timestamp,
-        notice: @escaping @Sendable (StorageNotice) -> Void = { _ in }
+        notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
     ) {
         database = Database(path, migrations: Self.migrations, durability: .normal, notice: notice)
         self.clock = clock

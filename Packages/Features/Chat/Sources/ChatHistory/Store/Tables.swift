@@ -78,5 +78,11 @@ extension History {
             -- What was left out of the conversation when a model was asked last.
             ALTER TABLE conversations ADD COLUMN cut TEXT;
             """),
+        Migration(
+            "deployments",
+            """
+            -- Which of a platform's deployments answered.
+            ALTER TABLE conversations ADD COLUMN deployment TEXT;
+            """),
     ]
 }

@@ -31,6 +31,14 @@ struct PartCollector: Sendable {
         case .began(let start): self.start = start
         case .text(let text): grow(.text, text)
         case .reasoning(let text): grow(.reasoning, text)
+        case .thought(let end):
+            // Its text grew until here, and what proves it goes with that.
+            var thought = end
+            if kind == .reasoning {
+                thought.text = growing
+                (kind, growing) = (nil, "")
+            }
+            finish(.reasoning(thought))
         case .refusal(let text): grow(.refusal, text)
         case .call(let call): finish(.call(call))
         case .malformedCall(let call): finish(.malformedCall(call))

@@ -14,6 +14,7 @@ extension Transcript {
         object.add("provider", setup.provider)
         object.add("model", setup.model)
         object.add("server", setup.server)
+        object.add("deployment", setup.deployment)
         object.add("system", setup.system)
         object["options"] = setup.options
         object["tools"] = setup.tools
@@ -32,7 +33,8 @@ extension Transcript {
         }
         let setup = ConversationSetup(
             provider: try json.optional("provider"), model: try json.optional("model"),
-            server: try json.optional("server"), system: try json.optional("system"),
+            server: try json.optional("server"), deployment: try json.optional("deployment"),
+            system: try json.optional("system"),
             options: json["options"] ?? [:], tools: json["tools"] ?? [:])
         var count = 0
         let items: [Item] = try json.list("messages") { element throws(ValueError) in

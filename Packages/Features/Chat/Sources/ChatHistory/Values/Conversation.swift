@@ -5,8 +5,10 @@ public import JSON
 public struct ConversationSetup: Sendable, Hashable {
     public var provider: String?
     public var model: String?
-    /// The profile or the address of the server, where there is one.
+    /// The address of the server that was asked; conversations of old have the name of its profile.
     public var server: String?
+    /// Which of a platform's deployments answered.
+    public var deployment: String?
     /// The system prompt.
     public var system: String?
     /// The model's options, in the words of who uses them.
@@ -15,12 +17,14 @@ public struct ConversationSetup: Sendable, Hashable {
     public var tools: JSON
 
     public init(
-        provider: String? = nil, model: String? = nil, server: String? = nil, system: String? = nil,
+        provider: String? = nil, model: String? = nil, server: String? = nil, deployment: String? = nil,
+        system: String? = nil,
         options: JSON = [:], tools: JSON = [:]
     ) {
         self.provider = provider
         self.model = model
         self.server = server
+        self.deployment = deployment
         self.system = system
         self.options = options
         self.tools = tools
@@ -56,6 +60,7 @@ public struct Conversation: Record, Hashable {
         Field("model", "Model that answers") { $0.setup.model },
         Field("provider", "Who has the model") { $0.setup.provider },
         Field("server", "Where the model is", .detail) { $0.setup.server },
+        Field("deployment", "Which deployment of a platform answers", .detail) { $0.setup.deployment },
         Field("messages", "How many messages it has") { $0.messages },
         Field("updated", "When something was written last") { $0.updated },
         Field("created", "When it began", .detail) { $0.created },

@@ -13,7 +13,7 @@ public struct UsageTotal: Record, Hashable {
     public enum Grouping: String, Choice, Hashable { case conversation, provider, model, day }
 
     public static let fields: [Field<UsageTotal>] = [
-        Field("of", "Which answers", .name) { $0.key },
+        Field("group", "Which answers", .name) { $0.key },
         Field("title", "What the conversation is about") { $0.title },
         Field("answers", "How many there were") { $0.answers },
         Field("input_tokens", "Tokens read by the model") { $0.usage.inputTokens },

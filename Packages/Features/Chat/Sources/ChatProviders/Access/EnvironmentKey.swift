@@ -41,6 +41,7 @@ struct EnvironmentKey: Sendable {
 
     static func addressVariable(for id: String) -> String {
         let variable = SecretName(id).environmentVariable
-        return variable.dropLast("_API_KEY".count) + "_BASE_URL"
+        // A name such as `ci-token` is a variable as it is.
+        return (variable.hasSuffix("_API_KEY") ? String(variable.dropLast("_API_KEY".count)) : variable) + "_BASE_URL"
     }
 }

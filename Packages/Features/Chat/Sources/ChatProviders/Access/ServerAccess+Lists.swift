@@ -14,13 +14,16 @@ extension ServerAccess {
         } catch let error as HTTPError {
             throw ChatError(error, hasBegun: false, from: self) ?? error
         }
-        guard response.status.isSuccess else {
-            let wait = HTTPError(status: response.status, headers: response.headers, body: [], server: "").retryAfter
-            // All envelopes of errors are understood by this one.
-            let refusal = OpenAIDialect(.compatible).refusal(in: clean(response.body))
-            throw ChatError(refusal, status: response.status.code, retryAfter: wait, model: "", from: self)
-        }
+        guard response.status.isSuccess else { throw refused(response) }
         return response
+    }
+
+    /// What a status that is no success means.
+    func refused(_ response: HTTPResponse) -> ChatError {
+        let wait = HTTPError(status: response.status, headers: response.headers, body: [], server: "").retryAfter
+        // All envelopes of errors are understood by this one.
+        let refusal = OpenAIDialect(.compatible).refusal(in: clean(response.body))
+        return ChatError(refusal, status: response.status.code, retryAfter: wait, model: "", from: self)
     }
 
     /// What a reader of a body throws, in the words of this module.

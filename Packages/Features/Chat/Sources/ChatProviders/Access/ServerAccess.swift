@@ -19,8 +19,13 @@ struct ServerAccess: Sendable {
     var headers: HTTPHeaders = [:]
 
     /// Sends a question and returns as soon as the head of the answer is there.
-    func ask(_ url: HTTPURL, _ body: JSONObject, streams: Bool) async throws -> HTTPExchange {
+    ///
+    /// - Parameter more: Header lines of this question.
+    func ask(
+        _ url: HTTPURL, _ body: JSONObject, streams: Bool, headers more: [String: String] = [:]
+    ) async throws -> HTTPExchange {
         var request = HTTPRequest(.post, url, headers: headers)
+        for (name, value) in more { request.headers[name] = value }
         request.headers["Content-Type"] = "application/json"
         request.headers["Accept"] = streams ? "text/event-stream, application/json" : "application/json"
         var bytes: [UInt8] = []
@@ -31,6 +36,20 @@ struct ServerAccess: Sendable {
         request.redirects = .none
         request.retry = .none
         return try await credential.open(request, with: client)
+    }
+
+    /// Sends a small thing once, such as the answer to a question.
+    func post(_ url: HTTPURL, _ body: JSONObject, within limit: Duration = .seconds(15)) async throws -> HTTPResponse {
+        var request = HTTPRequest(.post, url, headers: headers)
+        request.headers["Content-Type"] = "application/json"
+        request.headers["Accept"] = "application/json"
+        request.body = .text(JSON.object(body).text())
+        request.limits.total = limit
+        request.limits.firstByte = limit
+        request.limits.connect = min(request.limits.connect, limit)
+        request.redirects = .none
+        request.retry = .none
+        return try await credential.send(request, with: client)
     }
 
     /// Asks for a small thing, such as a list.

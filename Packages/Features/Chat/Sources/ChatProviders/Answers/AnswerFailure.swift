@@ -5,21 +5,45 @@ import ModelKit
 /// Why one try did not lead to an answer, with what decides whether there is another. It never leaves this module.
 struct AnswerFailure: Error {
     /// What the caller is told.
-    let error: any Error
+    var error: any Error
     var refusal: ServerRefusal?
     var status: Int?
     /// Whether the connection or the stream broke, or stood still.
     var isDeath = false
+    /// Whether the server answered with nothing but a status that says no.
+    var isRefusal = false
+    /// Whether the server says that it must not be asked again.
+    var isFinal = false
 
     var chat: ChatError? { error as? ChatError }
 
+    /// Whether a server that runs tools has certainly not begun: else they may have been used, and would be used again.
+    var hasCertainlyNotBegun: Bool {
+        guard isRefusal else { return false }
+        switch status {
+        case 409, 429: return true
+        case 503: return chat?.retryAfter != nil || RefusalKind(refusal, status: status).hasNoRoom
+        default: return false
+        }
+    }
+
+    /// The same for a server that may have used tools, which a person should know before they ask once more.
+    var afterWork: AnswerFailure {
+        guard var error = chat else { return self }
+        error.remedy = "it may have used tools already; look at what it has done before you ask again"
+        var failure = self
+        failure.error = error
+        return failure
+    }
+
     /// Whether it may pass by itself.
     var mayPass: Bool {
+        if isFinal { return false }
         switch chat?.kind {
-        case .rateLimited, .notReady: true
+        case .rateLimited, .notReady: return true
         // The server's own time limit, not ours: ours has already taken long enough.
-        case .timedOut: status != nil
-        default: isDeath
+        case .timedOut: return status != nil
+        default: return isDeath
         }
     }
 }

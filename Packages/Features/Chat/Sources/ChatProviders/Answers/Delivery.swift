@@ -10,6 +10,8 @@ struct Delivery {
     private(set) var hasContent = false
     /// Whether the server may be at work for us now.
     var isAsking = false
+    /// Whether something that the server asked was denied because nobody was there.
+    var isUnapproved = false
     /// Kept only for servers that have sessions.
     var session: ServerSession?
     /// What the server sent that nobody understands.

@@ -27,6 +27,8 @@ struct PausedAnswer {
     mutating func takes(_ next: ChatAnswer) -> Bool {
         answer = answer.map { $0.adding(next) } ?? next
         pauses += 1
+        // A client that speaks to the server in its own words goes on by itself.
+        guard asked.native?.dialect != .anthropic else { return false }
         return next.finish == .other("pause_turn") && pauses <= Self.limit
     }
 

@@ -22,12 +22,15 @@ struct Recovery {
 
     /// How long a server wants to be left alone that limits requests without saying for how long.
     var rateLimitWait: Duration?
+    /// Whether the server runs tools, which must not be run twice.
+    let runsTools: Bool
     private var waited = 0
     private var deaths = 0
     private var changes = 0
 
-    init(rateLimitWait: Duration?) {
+    init(rateLimitWait: Duration?, runsTools: Bool) {
         self.rateLimitWait = rateLimitWait
+        self.runsTools = runsTools
     }
 
     mutating func step(
@@ -40,7 +43,9 @@ struct Recovery {
                 request.extras["session_id"] = nil
                 return .change
             }
-            if failure.status == 400 || failure.status == 422, let refusal = failure.refusal,
+            // What a client wrote is never changed for it.
+            let isWritten = request.native?.dialect == .anthropic && dialect is AnthropicDialect
+            if !isWritten, failure.status == 400 || failure.status == 422, let refusal = failure.refusal,
                 let other = Self.adapted(dialect, to: refusal, model: request.model)
             {
                 changes += 1
@@ -52,7 +57,8 @@ struct Recovery {
             request.streams = false
             return .asWhole("this server does not stream; waiting for the whole answer")
         }
-        guard failure.mayPass, waited < Self.waits.count else { return .giveUp }
+        guard request.repeats, failure.mayPass, waited < Self.waits.count else { return .giveUp }
+        if runsTools, !failure.hasCertainlyNotBegun { return .giveUp }
         if failure.isDeath { deaths += 1 }
         if request.streams, deaths == 2 {
             waited += 1

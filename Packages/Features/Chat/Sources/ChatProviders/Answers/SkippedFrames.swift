@@ -40,7 +40,8 @@ struct SkippedFrames {
         }
         if object["choices"] != nil || object["usage"] != nil { return nil }
         switch object["object"]?.string {
-        case "tool_use"?, "tool_result"?, "usage"?, "chat.completion.chunk"?, "chat.completion"?: return nil
+        case "tool_use"?, "tool_result"?, "usage"?, "approval_request"?, "chat.completion.chunk"?, "chat.completion"?:
+            return nil
         case let kind: return kind ?? object.first { _ in true }.map { "{\($0.key)}" }
         }
     }

@@ -18,6 +18,7 @@ extension StreamedAnswer {
         while !reader.isComplete {
             var events: [ChatEvent] = []
             var failure: AnswerFailure?
+            var questions: [ServerQuestion] = []
             var count = 0
             do {
                 guard let batch = try await batches.next() else { break }
@@ -28,7 +29,12 @@ extension StreamedAnswer {
                     name = batch[index].type
                     let before = events.count
                     try reader.receive(name, data, into: &events)
-                    if events.count == before { delivery.skipped.look(at: name, data) }
+                    guard events.count == before else { continue }
+                    if agent?.approve != nil, let question = ServerQuestion(data) {
+                        questions.append(question)
+                    } else {
+                        delivery.skipped.look(at: name, data)
+                    }
                 }
             } catch let error as HTTPError {
                 failure = AnswerFailure(error, hasBegun: true, from: access)
@@ -38,9 +44,20 @@ extension StreamedAnswer {
             // What came before the failure counts.
             try await delivery.deliver(events, to: receive)
             if let failure { throw failure }
+            // The server goes on only when it has its answers.
+            for question in questions { try await settle(question, &delivery, receive) }
             if !reader.isComplete { try await gathering.pause(after: count) }
         }
         return try await finish(&reader, model, &delivery, receive)
+    }
+
+    private func settle(
+        _ question: ServerQuestion, _ delivery: inout Delivery, _ receive: Delivery.Receive
+    ) async throws {
+        guard let agent else { return }
+        let settled = try await agent.settle(question, in: delivery.session?.id, through: access)
+        if settled.isUnapproved { delivery.isUnapproved = true }
+        if let notice = settled.notice { try await delivery.deliver([.notice(notice)], to: receive) }
     }
 
     private func finish(

@@ -17,7 +17,11 @@ extension StreamedAnswer {
         }
         let exchange: HTTPExchange
         do {
-            exchange = try await access.ask(url, body, streams: request.streams)
+            // What belongs to the words of a client goes with them, and to no server of another dialect.
+            let native = request.native.flatMap { $0.dialect == type(of: dialect).kind ? $0 : nil }
+            let place = try native?.query.map { try url.resolving("?" + $0) } ?? url
+            exchange = try await (agent?.access(access) ?? access).ask(
+                place, body, streams: request.streams, headers: native?.headers ?? [:])
         } catch let error as HTTPError {
             throw AnswerFailure(error, hasBegun: false, from: access)
         } catch  where !(error is CancellationError) {
@@ -38,6 +42,7 @@ extension StreamedAnswer {
             answer = try await readWhole(exchange, in: dialect, model: request.model, &delivery, receive)
         }
         if let session = delivery.session { answer.start = session.completed(answer.start) }
+        if delivery.isUnapproved { answer.isUnapproved = true }
         return answer
     }
 
@@ -66,7 +71,10 @@ extension StreamedAnswer {
         // HTTPKit knows both forms of `Retry-After`.
         let wait = HTTPError(status: exchange.status, headers: exchange.headers, body: [], server: "").retryAfter
         let error = ChatError(refusal, status: status, retryAfter: wait, model: model, from: access)
-        return AnswerFailure(error: error, refusal: refusal, status: status)
+        var failure = AnswerFailure(error: error, refusal: refusal, status: status)
+        failure.isRefusal = true
+        failure.isFinal = exchange.headers["x-should-retry"]?.lowercased() == "false"
+        return failure
     }
 
     /// Some proxies write an error as a stream, whatever its status.

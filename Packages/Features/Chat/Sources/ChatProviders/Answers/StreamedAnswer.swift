@@ -15,8 +15,8 @@ struct StreamedAnswer: Sendable {
     var readsErrorField = false
     /// How long the server wants to be left alone after a 429 that does not say.
     var rateLimitWait: Duration?
-    /// For a server with sessions: told the one that runs when the answer is not wanted any more.
-    var stop: (@Sendable (_ session: String) -> Void)?
+    /// For a server that runs tools, in sessions.
+    var agent: AgentServer?
 
     /// The answer, and the dialect in which it was got in the end.
     func run(
@@ -27,7 +27,7 @@ struct StreamedAnswer: Sendable {
             attributes: ["provider": .string(access.id), "model": .string(request.model)]
         ) { notes in
             var delivery = Delivery()
-            if stop != nil { delivery.session = ServerSession(sentIn: request.extras) }
+            if agent != nil { delivery.session = ServerSession(sentIn: request.extras) }
             defer { delivery.skipped.tell(notes) }
             let (answer, used) = try await run(request, in: dialect, &delivery, receive)
             notes.note("finish", .string(answer.finish.word))
@@ -45,7 +45,7 @@ struct StreamedAnswer: Sendable {
             throw failure.error
         } catch {
             // The caller has stopped, by cancelling or by an error of its own.
-            if delivery.isAsking, let stop, let session = delivery.session?.id { stop(session) }
+            if delivery.isAsking, let agent, let session = delivery.session?.id { agent.stop(session) }
             throw error
         }
     }
@@ -54,7 +54,7 @@ struct StreamedAnswer: Sendable {
         _ request: ChatRequest, _ dialect: any Dialect, _ delivery: inout Delivery, _ receive: Delivery.Receive
     ) async throws -> (answer: ChatAnswer, dialect: any Dialect) {
         var (request, dialect) = (request, dialect)
-        var recovery = Recovery(rateLimitWait: rateLimitWait)
+        var recovery = Recovery(rateLimitWait: rateLimitWait, runsTools: agent != nil)
         while true {
             delivery.isAsking = true
             do {
@@ -65,7 +65,9 @@ struct StreamedAnswer: Sendable {
                 guard !delivery.hasContent else { throw failure }
                 let hadSession = request.extras["session_id"] != nil
                 switch recovery.step(after: failure, request: &request, dialect: &dialect) {
-                case .giveUp: throw failure
+                case .giveUp:
+                    if agent != nil, failure.mayPass, !failure.hasCertainlyNotBegun { throw failure.afterWork }
+                    throw failure
                 case .change:
                     guard hadSession, request.extras["session_id"] == nil else { continue }
                     delivery.session = ServerSession(sentIn: request.extras)

@@ -14,26 +14,35 @@ extension ProviderDirectory {
     }
 
     func catalogue(of providers: [any ModelProvider]) async -> ModelCatalogue {
-        let answers = await withTaskGroup(of: (Int, Result<[ModelDescription], any Error>).self) { group in
-            for (index, provider) in providers.enumerated() {
-                group.addTask {
-                    do { return (index, .success(try await provider.models())) } catch {
-                        return (index, .failure(error))
-                    }
-                }
+        let listings = await withTaskGroup(of: Listing.self) { group in
+            for (place, provider) in providers.enumerated() {
+                group.addTask { await Listing(of: provider, at: place) }
             }
-            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            return await group.reduce(into: [Listing]()) { $0.append($1) }
         }
         var catalogue = ModelCatalogue()
-        for (index, provider) in providers.enumerated() {
-            switch answers[index] {
-            case .success(let models)?: catalogue.models += models.map(setup.table.completing)
-            case .failure(let error)?:
-                catalogue.models += setup.table.all.filter { $0.provider == provider.id }
-                catalogue.failures.append((provider.id, AnyFailure(error)))
-            case nil: continue
+        for listing in listings.sorted(by: { $0.place < $1.place }) {
+            switch listing.models {
+            case .success(let models): catalogue.models += models.map(setup.table.completing)
+            case .failure(let error):
+                catalogue.models += setup.table.all.filter { $0.provider == listing.provider }
+                catalogue.failures.append((listing.provider, AnyFailure(error)))
             }
         }
         return catalogue
+    }
+}
+
+/// What a provider answered when it was asked for its models. Not a tuple, since swiftc 6.3.1 loses the first member of a
+/// tuple that a task returns from do and catch when it optimises.
+private struct Listing: Sendable {
+    let place: Int
+    let provider: String
+    let models: Result<[ModelDescription], any Error>
+
+    init(of provider: any ModelProvider, at place: Int) async {
+        self.place = place
+        self.provider = provider.id
+        do { models = .success(try await provider.models()) } catch { models = .failure(error) }
     }
 }

@@ -8,8 +8,21 @@ extension ProviderDirectory {
     /// beginning of a model's name that fits one only. Without a name it is the configured default, the profile in use,
     /// a vendor with a key in the environment, another server of the settings, a vendor with a kept key, a server on this
     /// machine, and what other features have, in this order.
-    public func choice(of name: String? = nil) async throws -> ModelChoice {
-        if let name = name ?? setup.defaultModel, !name.isEmpty { return try await resolve(name) }
+    ///
+    /// - Parameter agree: Asked before a server of this machine is chosen that nobody has named and that is not among
+    ///   `ProviderSetup.agreed`: whatever listens at a usual port would get what is said. False leaves it out.
+    public func choice(
+        of name: String? = nil,
+        agreeing agree: @Sendable (LocalServer) async throws -> Bool = { throw ChatError.notAgreed($0) }
+    ) async throws -> ModelChoice {
+        if let name = name ?? setup.defaultModel, !name.isEmpty {
+            let choice = try await resolve(name)
+            let isNamed = name == choice.provider.id || name.hasPrefix("\(choice.provider.id)/")
+            guard !isNamed, let server = foundServer(choice.provider.id), try await !agree(server) else {
+                return choice
+            }
+            throw ChatError.notAgreed(server)
+        }
         if let profile = setup.profile, let provider = configured.first(where: { $0.id == profile }) {
             return try await defaultChoice(of: provider)
         }
@@ -20,9 +33,18 @@ extension ProviderDirectory {
         for vendor in vendors where await setup.hasSecret(vendor.id) {
             return try await defaultChoice(of: provider(named: vendor.id))
         }
-        if let provider = await localProviders().first { return try await defaultChoice(of: provider) }
+        for provider in await localProviders() {
+            if let server = foundServer(provider.id), try await !agree(server) { continue }
+            return try await defaultChoice(of: provider)
+        }
         for provider in setup.others where await provider.isAvailable() { return try await lastResort(provider) }
         throw nobody()
+    }
+
+    /// The server of this machine with this id, where nobody has agreed yet that it is asked.
+    private func foundServer(_ id: String) -> LocalServer? {
+        guard !setup.agreed.contains(id), !configured.contains(where: { $0.id == id }) else { return nil }
+        return setup.localServers.first { $0.id == id }
     }
 
     private func lastResort(_ provider: any ModelProvider) async throws -> ModelChoice {
@@ -34,7 +56,7 @@ extension ProviderDirectory {
     }
 
     /// Whether a provider has this id, whoever it belongs to.
-    private func isKnown(_ id: String) -> Bool {
+    public func isKnown(_ id: String) -> Bool {
         configured.contains { $0.id == id } || setup.localServers.contains { $0.id == id }
             || setup.others.contains { $0.id == id }
     }
@@ -104,5 +126,16 @@ extension ProviderDirectory {
             or start a server of models on this machine: \(places)
             or \(server)
             """)
+    }
+}
+
+extension ChatError {
+    /// A server was found at a usual port, and nobody has said that it is the one to ask.
+    public static func notAgreed(_ server: LocalServer) -> ChatError {
+        ChatError(
+            .notAgreed,
+            "\(server.name) seems to answer on port \(server.port) of this machine, but nobody has agreed to ask it",
+            remedy: "name it with --model \(server.id), or put '\(server.id)' into the setting chat.local-servers",
+            provider: server.id)
     }
 }

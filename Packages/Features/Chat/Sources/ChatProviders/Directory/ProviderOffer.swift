@@ -7,15 +7,24 @@ public struct ProviderOffer: Sendable, Hashable {
     public let name: String
     /// Whether it runs tools of its own.
     public let runsTools: Bool
+    /// Whether it is there only while a server answers at its usual port of this machine.
+    public var isFound = false
 }
 
 extension ProviderDirectory {
-    /// What a directory of these servers has beside what is found on this machine, in its order.
-    public static func offers(_ servers: [ChatServer], environment: [String: String]) -> [ProviderOffer] {
+    /// What a directory of these servers has beside what it is given by other features, in its order.
+    ///
+    /// - Parameter local: Servers that may be found on this machine.
+    public static func offers(
+        _ servers: [ChatServer], environment: [String: String], local: [LocalServer] = LocalServer.usual
+    ) -> [ProviderOffer] {
         let vendors = Vendor.all(sendsAttribution: false, usesResponses: false)
         return vendors.map { ProviderOffer(id: $0.id, name: $0.name, runsTools: false) }
             + ProviderSetup.all(servers, environment).map {
                 ProviderOffer(id: $0.name, name: $0.name, runsTools: $0.kind == .gateway)
+            }
+            + local.filter { place in !servers.contains { $0.name == place.id } }.map {
+                ProviderOffer(id: $0.id, name: $0.name, runsTools: false, isFound: true)
             }
     }
 }

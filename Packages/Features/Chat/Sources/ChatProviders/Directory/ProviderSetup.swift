@@ -29,6 +29,8 @@ public struct ProviderSetup: Sendable {
     public var table = ModelTable.known
     public var limits = AnswerLimits()
     public var localServers = LocalServer.usual
+    /// The ids of the servers on this machine that may be asked without being named.
+    public var agreed: Set<String> = []
     /// Whether OpenRouter is told which program asks.
     public var sendsAttribution = true
     /// Whether OpenAI is asked by Responses and not by Chat Completions.

@@ -53,6 +53,10 @@ extension ChatError {
         /// Nobody can be asked.
         public static let noProvider = Kind("no-provider")
         public static let unknownProvider = Kind("unknown-provider")
+        /// A gateway has no project of that name, or several.
+        public static let unknownProject = Kind("unknown-project")
+        /// A server was found on this machine that nobody has named or agreed to.
+        public static let notAgreed = Kind("not-agreed")
         /// The provider has no model.
         public static let noModel = Kind("no-model")
         /// The beginning of a name fits several models.

@@ -42,8 +42,19 @@ extension ChatError {
             let advice = wait.map { "try again in \($0.words)" } ?? "try again later"
             return ("\(name) is not ready\(because)", advice)
         case .timedOut: return ("\(name) did not get an answer in time itself\(because)", "try again")
-        case .invalidRequest: return ("\(name) refused the request\(because)", nil)
+        case .invalidRequest:
+            let advice = speaksNoTools(words) ? "set chat.tool-format to tagged, or ask without tools" : nil
+            return ("\(name) refused the request\(because)", advice)
         default: return ("something went wrong at \(name)\(because)", "try again")
+        }
+    }
+
+    /// Whether the server cannot read calls of tools, as vLLM says that was started without a parser for them.
+    private static func speaksNoTools(_ words: String?) -> Bool {
+        let words = (words ?? "").lowercased()
+        return ["tool choice requires", "tool-call-parser", "does not support tools", "does not support tool"].contains
+        {
+            words.contains($0)
         }
     }
 

@@ -43,7 +43,9 @@ public struct ChatError: Failure {
 
     public var exit: ExitCode {
         switch kind {
-        case .unsupported, .unknownProvider, .ambiguousModel, .noProvider, .noModel, .badAddress: .usage
+        case .unsupported, .unknownProvider, .unknownProject, .ambiguousModel, .noProvider, .noModel, .badAddress,
+            .notAgreed:
+            .usage
         case .keyRefused, .noKey, .forbidden, .noCredit: .denied
         case .unreachable, .timedOut, .streamLost, .rateLimited, .notReady: .unreachable
         default: .failed

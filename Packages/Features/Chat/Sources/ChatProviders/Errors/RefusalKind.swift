@@ -47,6 +47,9 @@ struct RefusalKind {
         return words.contains("stream") && !words.contains("stream_options") && says(denials)
     }
 
+    /// Whether a gateway runs as many agents as it can, so that it has not started another one.
+    var hasNoRoom: Bool { words.contains("maximum concurrent") }
+
     /// Whether a gateway has ended the session that the request names.
     var hasLostSession: Bool {
         isAny(["session_not_found"]) || (status == 404 && words.contains("session") && words.contains("not found"))

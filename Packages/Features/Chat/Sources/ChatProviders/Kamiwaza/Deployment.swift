@@ -6,8 +6,11 @@ import JSON
 /// A model that a Kamiwaza platform serves.
 struct Deployment: Sendable, Hashable {
     let id: String
-    /// What the model is called, and what it is asked for by.
+    /// What the model is called.
     let model: String
+    /// What the engine wants as the name of the model, where the platform says so: local engines reject the name of the
+    /// repository.
+    let canonical: String?
     let engine: String?
     let deployed: Timestamp?
     let accessPath: String?
@@ -20,6 +23,7 @@ struct Deployment: Sendable, Hashable {
         else { return nil }
         self.id = id
         model = Self.word(json["m_name"]) ?? id
+        canonical = Self.word(json["canonical_model_id"])
         engine = Self.word(json["engine_name"]) ?? Self.word(json["engine"])
         let times = [json["deployed_at"]] + instances.map { $0["deployed_at"] } + [json["created_at"]]
         deployed = times.lazy.compactMap { $0?.string.flatMap(Timestamp.init(iso8601:)) }.first
@@ -55,14 +59,18 @@ struct Deployment: Sendable, Hashable {
 }
 
 extension [Deployment] {
-    /// By which it is asked for: the model's name, or the id of the deployment where two have the same.
+    /// By which it is asked for: the model's name, with the id of the deployment where two have the same.
     func name(of deployment: Deployment) -> String {
-        count { $0.model == deployment.model } > 1 ? deployment.id : deployment.model
+        let isShared = count { $0.model == deployment.model } > 1
+        return isShared ? "\(deployment.model)@\(deployment.id)" : deployment.model
     }
 
     /// The one that a name means; an empty one leaves the choice open.
     func named(_ name: String) -> Deployment? {
-        name.isEmpty ? first : first { $0.id == name } ?? first { $0.model == name }
+        name.isEmpty
+            ? first
+            : first { $0.id == name } ?? first { $0.model == name } ?? first { $0.canonical == name }
+                ?? first { self.name(of: $0) == name }
     }
 
     /// The last used one, and then the oldest ones first.

@@ -17,8 +17,25 @@ extension KamiwazaProvider {
             remedy: "pick another, such as \(others)", provider: id)
     }
 
+    /// The platform lists it and does not find it.
+    func absent(_ model: String, _ error: ChatError) -> ChatError {
+        let others = (state.withLock { $0.deployments } ?? []).filter { $0.id != model && $0.model != model }
+        let names = others.prefix(3).map { "'\(PlainText.escape(others.name(of: $0)))'" }.joined(separator: ", ")
+        return ChatError(
+            .modelGone, "\(name) does not find the deployment of \(ChatError.shown(model)) (\(error.happened))",
+            remedy: names.isEmpty ? "deploy it anew, or ask an administrator to" : "pick another, such as \(names)",
+            provider: id, status: 404, cause: error)
+    }
+
     func deployments() async throws -> [Deployment] {
-        let response = try await access.list(base().below("/serving/deployments"))
+        let response: HTTPResponse
+        do {
+            response = try await access.list(base().below("/serving/deployments"))
+        } catch let error as ChatError where error.status == 404 {
+            throw ChatError(
+                .badAnswer, "\(name) has no list of deployments (\(error.happened))",
+                remedy: "check that its address leads to the platform's API", provider: id, status: 404, cause: error)
+        }
         let list: [JSON]
         do {
             guard let entries = try JSON(parsing: response.body, reading: .stream).array else { throw badList() }

@@ -38,6 +38,8 @@ final class KamiwazaProvider: ModelProvider {
         return active.map { ModelDescription(id: active.name(of: $0), provider: id, name: $0.model) }
     }
 
+    func dialect(of model: String) -> RequestDialect? { .openai }
+
     func answer(
         _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
     ) async throws -> ChatAnswer {
@@ -45,6 +47,7 @@ final class KamiwazaProvider: ModelProvider {
         var deployment: Deployment
         if let known { deployment = known } else { deployment = try await self.deployment(named: request.model) }
         var mayLook = true
+        var request = request
         while true {
             // Nothing is asked again once something of an answer was seen.
             var hasContent = false
@@ -53,22 +56,29 @@ final class KamiwazaProvider: ModelProvider {
                     hasContent = hasContent || events.contains(where: \.isContent)
                     try await receive(events)
                 }
+            } catch let error as ChatError where request.streams && !hasContent && error.status == 500 {
+                // Some engines refuse a stream so, without a word of streams.
+                request.streams = false
+                try await receive([.notice("\(error.happened); asking for the whole answer at once")])
             } catch let error as ChatError where mayLook && !hasContent && error.mayMeanMoved {
                 mayLook = false
                 // One that is gone is told so, and one that is at the same place has failed for its own reason.
                 let now = try await self.deployment(named: request.model)
-                guard now != deployment else { throw error }
+                guard now != deployment else { throw error.status == 404 ? absent(request.model, error) : error }
                 deployment = now
             }
         }
     }
+
+    /// What is known of a name without asking.
+    func deploymentID(of model: String) -> String? { state.withLock { $0.deployments }?.named(model)?.id }
 
     private func answer(
         _ request: ChatRequest, of deployment: Deployment, _ receive: ([ChatEvent]) async throws -> Void
     ) async throws -> ChatAnswer {
         let endpoint = try await deployment.endpoint(at: base())
         var asked = request
-        asked.model = deployment.model
+        asked.model = deployment.canonical ?? deployment.model
         let quirks = state.withLock { $0.dialects[deployment.id] } ?? .kamiwaza
         let question = StreamedAnswer(
             access: access, url: try endpoint.below("/chat/completions"), readsErrorField: quirks.readsErrorField)

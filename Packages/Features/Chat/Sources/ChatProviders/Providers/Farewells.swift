@@ -40,9 +40,7 @@ final class Farewells: Sendable {
 
     private static func end(_ session: String, _ chat: HTTPURL, _ access: ServerAccess) async {
         // What is no plain id would change the path.
-        guard !session.isEmpty, session.utf8.count <= 200, session.utf8.allSatisfy(HTTPHeaders.isTokenByte) else {
-            return
-        }
+        guard session.isPathWord else { return }
         do {
             var request = HTTPRequest(.delete, try chat.below("/\(session)"), headers: access.headers)
             request.limits.total = limit

@@ -42,10 +42,12 @@ extension ProviderFactory {
         // It refuses for a minute after a burst, and does not say so.
         let question = StreamedAnswer(
             access: access, url: chat, rateLimitWait: .seconds(60),
-            stop: { [farewells] session in farewells.stop(session, at: chat, through: access) })
+            agent: AgentServer(
+                sessions: try base.below("/sessions"),
+                stop: { [farewells] session in farewells.stop(session, at: chat, through: access) }))
         return ServerPlan(
             access: access, question: question, dialect: OpenAIDialect(.gateway), defaultModel: nil,
-            runsTools: true, isAvailable: { true }, lastModel: lastModel(server.name),
+            projects: try base.below("/projects"), isAvailable: { true }, lastModel: lastModel(server.name),
             load: {
                 do {
                     // The better list is not there in every version.
@@ -66,8 +68,8 @@ extension ProviderFactory {
             access: access,
             question: StreamedAnswer(
                 access: access, url: try base.below("/chat/completions"), readsErrorField: quirks.readsErrorField),
-            dialect: OpenAIDialect(quirks), defaultModel: nil, isAvailable: { true }, lastModel: lastModel(access.id),
-            load: { try await Self.list(list, access) })
+            dialect: OpenAIDialect(quirks), defaultModel: nil, embeddings: try base.below("/embeddings"),
+            isAvailable: { true }, lastModel: lastModel(access.id), load: { try await Self.list(list, access) })
     }
 
     private static func list(_ url: HTTPURL, _ access: ServerAccess) async throws -> [ModelDescription] {

@@ -33,6 +33,7 @@ extension ProviderFactory {
             access: access,
             question: StreamedAnswer(access: access, url: try home.below(vendor.path)), dialect: vendor.dialect,
             defaultModel: vendor.defaultModel,
+            embeddings: vendor.id == "anthropic" ? nil : try home.below("/embeddings"),
             isAvailable: { [setup] in
                 if isHere { return true }
                 return await setup.hasSecret(vendor.id)

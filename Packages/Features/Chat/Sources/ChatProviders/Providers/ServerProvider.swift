@@ -1,13 +1,14 @@
 import Capabilities
 import HTTPClient
 import HTTPCore
+import JSON
 import ModelKit
 import OpenAIDialect
 import Synchronization
 import TurnLoop
 
 /// The models of one server with one address: a vendor, a gateway, or anything that speaks like one of them.
-final class ServerProvider: ModelProvider {
+final class ServerProvider: AgentProvider {
     let id: String
     let name: String
     let runsTools: Bool
@@ -19,7 +20,7 @@ final class ServerProvider: ModelProvider {
     init(_ plan: ServerPlan, now: @escaping @Sendable () -> Timestamp) {
         id = plan.access.id
         name = plan.access.name
-        runsTools = plan.runsTools
+        runsTools = plan.question.agent != nil
         self.plan = plan
         list = ModelList(now: now)
     }
@@ -31,15 +32,30 @@ final class ServerProvider: ModelProvider {
         return plan.ordered(found, last: await plan.lastModel())
     }
 
+    func dialect(of model: String) -> RequestDialect? { type(of: plan.dialect).kind }
+
+    func embeddings(_ body: JSONObject) async throws -> JSONObject? {
+        guard let url = plan.embeddings else { return nil }
+        return try await plan.access.embeddings(body, at: url)
+    }
+
     func answer(
         _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
     ) async throws -> ChatAnswer {
+        try await answer(request, approve: nil, receive)
+    }
+
+    func answer(
+        _ request: ChatRequest, approve: TurnLoop.Approve?, _ receive: ([ChatEvent]) async throws -> Void
+    ) async throws -> ChatAnswer {
+        var question = plan.question
+        question.agent?.approve = approve
         do {
             var paused = PausedAnswer(request)
             while true {
                 let before = paused
                 let dialect = learnt.withLock { $0[request.model] } ?? plan.dialect
-                let (answer, used) = try await plan.question.run(before.request, in: dialect) { events in
+                let (answer, used) = try await question.run(before.request, in: dialect) { events in
                     try await receive(before.continued(by: events))
                 }
                 learnt.withLock { $0[request.model] = used }
@@ -51,6 +67,41 @@ final class ServerProvider: ModelProvider {
     }
 }
 
+extension ServerProvider {
+    func project(named name: String) async throws -> String {
+        guard let place = plan.projects, !name.isIdentifier else { return name }
+        let known: [ServerProject]
+        do {
+            known = try await ServerProject.list(place, plan.access)
+        } catch let error as ChatError where error.status == 404 || error.kind == .badAnswer {
+            return name
+        }
+        if known.contains(where: { $0.id == name }) { return name }
+        let found = known.filter { $0.name == name }
+        if let project = found.first, found.count == 1 { return project.id }
+        let shown = PlainText.escape(name).quotedForMessage
+        if found.isEmpty {
+            throw ChatError(
+                .unknownProject,
+                "\(plan.access.name) has no project \(shown)" + Suggestion.text(for: name, among: known.map(\.name)),
+                remedy: "'martlet gateway project list' shows those of a gateway on its own machine",
+                provider: plan.access.id)
+        }
+        let ids = found.map { PlainText.escape($0.id) }.joined(separator: ", ")
+        throw ChatError(
+            .unknownProject, "\(plan.access.name) has \(found.count) projects that are called \(shown)",
+            remedy: "name one by its id: \(ids)", provider: plan.access.id)
+    }
+}
+
+extension String {
+    /// Whether it has the form of a UUID, which is how gateways name their projects.
+    fileprivate var isIdentifier: Bool {
+        split(separator: "-", omittingEmptySubsequences: false).map(\.count) == [8, 4, 4, 4, 12]
+            && allSatisfy { $0 == "-" || $0.isHexDigit }
+    }
+}
+
 /// What a `ServerProvider` is made from.
 struct ServerPlan: Sendable {
     let access: ServerAccess
@@ -58,8 +109,10 @@ struct ServerPlan: Sendable {
     let dialect: any Dialect
     /// What is asked where nobody says what; nil is the first of the list.
     var defaultModel: String?
-    /// Whether it runs tools of its own.
-    var runsTools = false
+    /// Where a server that runs tools lists the folders that they work in.
+    var projects: HTTPURL?
+    /// Where texts become vectors, if anywhere.
+    var embeddings: HTTPURL?
     let isAvailable: @Sendable () async -> Bool
     let lastModel: @Sendable () async -> String?
     let load: @Sendable () async throws -> [ModelDescription]

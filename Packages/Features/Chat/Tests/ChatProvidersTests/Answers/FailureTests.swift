@@ -81,12 +81,13 @@ struct FailureTests {
         }
     }
 
-    @Test("because nothing is in it says so")
+    @Test("is none because nothing is in it: the server has ended it as it should")
     func empty() async throws {
-        try await failure {
+        try await Fixture.run {
             try $0.stream(Stream.first + Stream.end)
-        } _: { fixture, error in
-            #expect(error.kind == .empty)
+        } _: { fixture in
+            let answer = try await fixture.heard.ask(fixture.provider())
+            #expect(answer.finish == .stop && answer.message.parts.isEmpty)
             #expect(fixture.server.record.requests.count == 1)
         }
     }

@@ -23,6 +23,19 @@ struct RetryTests {
         }
     }
 
+    @Test("is not asked again where the client decides that itself", arguments: [429, 503, 529, nil])
+    func once(status: Int?) async throws {
+        try await Fixture.run { connection in
+            guard let status else { return try connection.stream(Stream.first) }
+            try connection.reply(status, Stream.error("busy"))
+        } _: { fixture in
+            var request = ChatRequest.hello
+            request.repeats = false
+            await #expect(throws: ChatError.self) { try await fixture.heard.ask(fixture.provider(), request) }
+            #expect(fixture.server.record.requests.count == 1 && fixture.clock.slept.isEmpty)
+        }
+    }
+
     @Test("is asked for as a whole after the stream broke twice", arguments: [true, false])
     func fallsBack(hasHead: Bool) async throws {
         try await Fixture.run { connection in

@@ -20,6 +20,7 @@ struct ChoiceTests {
         var setup = ProviderSetup(environment: environment)
         if let server {
             setup.localServers = [LocalServer(id: "ollama", name: "Ollama", port: server.port, quirks: .ollama)]
+            setup.agreed = ["ollama"]
         }
         change(&setup)
         return ProviderDirectory(setup)
@@ -88,6 +89,19 @@ struct ChoiceTests {
             #expect(choice.provider.id == "ollama")
             #expect(choice.model == "llama3:8b")
             #expect(server.record.requests.allSatisfy { $0.headers["Authorization"] == nil })
+        }
+    }
+
+    @Test(
+        "is none of a server that was merely found on this machine, unless somebody agrees", arguments: [nil, "qwen"])
+    func notAgreed(name: String?) async throws {
+        try await withLocal { server in
+            let directory = makeDirectory(local: server) { $0.agreed = [] }
+            let error = await #expect(throws: ChatError.self) { try await directory.choice(of: name) }
+            #expect(error?.kind == .notAgreed && error?.exit == .usage)
+            let choice = try await directory.choice(of: name) { $0.id == "ollama" }
+            #expect(choice.provider.id == "ollama")
+            try await expect("ollama/qwen3:14b", in: directory, means: "qwen3:14b")
         }
     }
 

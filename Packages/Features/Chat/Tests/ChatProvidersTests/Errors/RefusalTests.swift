@@ -97,6 +97,19 @@ struct RefusalTests {
         #expect(error.message.contains("in the header"))
     }
 
+    @Test("about tools that a server cannot read names the setting that helps")
+    func tools() {
+        func message(_ words: String) -> String {
+            ChatError(
+                ServerRefusal(message: words), status: 400, retryAfter: nil, model: "small", from: access()
+            ).message
+        }
+        let vLLM = #""auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"#
+        #expect(message(vLLM).contains("chat.tool-format"))
+        #expect(message("registry/phi:1 does not support tools").contains("chat.tool-format"))
+        #expect(!message("temperature is too high").contains("chat.tool-format"))
+    }
+
     @Test("about streaming is recognised, and others are not taken for it")
     func streaming() {
         func refuses(_ message: String, _ status: Int?) -> Bool {

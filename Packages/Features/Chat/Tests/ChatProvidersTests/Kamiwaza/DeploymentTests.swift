@@ -71,14 +71,19 @@ struct DeploymentTests {
         #expect(all.ordered(last: "gone").map(\.id) == ["old", "mid", "new"])
     }
 
-    @Test("is named by its model, or by its id where two serve the same")
+    @Test("is named by its model, with its id where two serve the same")
     func names() throws {
         let all =
             ["a", "b"].compactMap { Deployment(active: Self.json($0, model: "same")) }
             + ["c"].compactMap { Deployment(active: Self.json($0, model: "other")) }
-        #expect(all.map { all.name(of: $0) } == ["a", "b", "other"])
+        #expect(all.map { all.name(of: $0) } == ["same@a", "same@b", "other"])
+        #expect(all.named("same@b")?.id == "b")
         #expect(all.named("same")?.id == "a")
         #expect(all.named("b")?.id == "b")
         #expect(all.named("nothing") == nil)
+        let canonical = [Deployment(active: Self.json("d", model: "org/m", ["canonical_model_id": "m-local"]))]
+            .compactMap(\.self)
+        #expect(canonical.map { canonical.name(of: $0) } == ["org/m"])
+        #expect(canonical.named("m-local")?.id == "d" && canonical.named("org/m")?.id == "d")
     }
 }

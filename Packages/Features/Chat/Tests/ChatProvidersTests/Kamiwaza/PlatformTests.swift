@@ -58,6 +58,23 @@ struct PlatformTests {
         }
     }
 
+    @Test("is asked by the name that its engine wants, where it says so, and lists the model's own name")
+    func canonical() async throws {
+        let board = Board([
+            DeploymentTests.json("d1", model: "org/Qwen3-8B", ["canonical_model_id": "qwen3-8b"]),
+            DeploymentTests.json("d2", model: "llama", ["canonical_model_id": nil]),
+        ])
+        try await Fixture.run(as: "kamiwaza", path: "/api", board.play) { fixture in
+            let provider = try await fixture.provider()
+            for (asked, sent) in [("org/Qwen3-8B", "qwen3-8b"), ("qwen3-8b", "qwen3-8b"), ("llama", "llama")] {
+                _ = try await fixture.heard.ask(
+                    provider, ChatRequest(model: asked, messages: [Message(.user, "Hello")]))
+                #expect(fixture.server.record.requests.last?.json["model"]?.string == sent)
+            }
+            #expect(try await provider.models().map(\.id) == ["org/Qwen3-8B", "llama"])
+        }
+    }
+
     @Test("without a model says so, and what to do")
     func nothing() async throws {
         try await Fixture.run(as: "kamiwaza", path: "/api", Board([]).play) { fixture in

@@ -173,6 +173,91 @@ struct GatewayTests {
         }
     }
 
+    /// What may come of a request after which nobody knows whether tools were used.
+    enum Failure: String, CaseIterable, Sendable {
+        case badGateway, unavailable, timedOut, overloaded, reset, cut, silent, inStream
+
+        func play(_ connection: ScriptedConnection) throws {
+            switch self {
+            case .badGateway: try connection.reply(502, Stream.error("bad gateway"))
+            case .unavailable: try connection.reply(503, Stream.error("Failed to start Claude Code"))
+            case .timedOut: try connection.reply(504, "<html>504</html>", type: "text/html")
+            case .overloaded: try connection.reply(529, Stream.error("overloaded"))
+            case .reset:
+                try connection.receiveRequest()
+                connection.reset()
+            case .cut: try connection.stream(Stream.first)
+            case .silent:
+                try connection.stream(Stream.first)
+                try connection.stall()
+            case .inStream:
+                try connection.stream(
+                    Stream.first + "data: \(Stream.error("overloaded", code: "503"))\n\n" + Stream.done)
+            }
+        }
+    }
+
+    @Test(
+        "that may have run tools already is never asked again, and the person is told to look",
+        arguments: Failure.allCases, [true, false])
+    func onceOnly(failure: Failure, streams: Bool) async throws {
+        try await Fixture.run(as: "gateway") { setup in
+            setup.limits.idle = .milliseconds(200)
+        } _: {
+            try failure.play($0)
+        } _: { fixture in
+            var request = ChatRequest.hello
+            request.streams = streams
+            let error = await #expect(throws: ChatError.self) {
+                try await fixture.heard.ask(fixture.provider(), request)
+            }
+            #expect(fixture.server.record.requests.count { $0.method == "POST" } == 1)
+            #expect(fixture.clock.slept.isEmpty)
+            #expect(error?.message.contains("look at what it has done") == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test(
+        "that has certainly not begun is asked again",
+        arguments: [
+            (409, "", "This session is busy"), (429, "Retry-After: 1\r\n", "slow down"),
+            (503, "Retry-After: 1\r\n", "starting"), (503, "", "Maximum concurrent sessions (10) reached"),
+        ])
+    func again(status: Int, headers: String, words: String) async throws {
+        try await Fixture.run(as: "gateway") { connection in
+            guard connection.number > 0 else {
+                let code = status == 409 ? "\"session_busy\"" : "null"
+                return try connection.reply(status, Stream.error(words, code: code), headers: headers)
+            }
+            try connection.stream(Stream.hello)
+        } _: { fixture in
+            try await fixture.expectHello()
+            #expect(fixture.server.record.requests.count == 2)
+        }
+    }
+
+    @Test("that says that it shall not be asked again is not", arguments: ["gateway", "openai"])
+    func shouldNotRetry(id: String) async throws {
+        try await Fixture.run(as: id) {
+            try $0.reply(429, Stream.error("busy"), headers: "x-should-retry: false\r\nRetry-After: 0\r\n")
+        } _: { fixture in
+            await #expect(throws: ChatError.self) { try await fixture.heard.ask(fixture.provider()) }
+            #expect(fixture.server.record.requests.count { $0.method == "POST" } == 1)
+        }
+    }
+
+    @Test("is told by who cannot answer that it need not ask, and tells what it did not do therefore")
+    func cannotAnswer() async throws {
+        let end = #"data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"unapproved":true}"# + "\n\n"
+        try await Fixture.run(as: "gateway") {
+            try $0.stream(Stream.first + Stream.text("No.") + end + Stream.done, headers: Self.ids)
+        } _: { fixture in
+            let answer = try await fixture.heard.ask(fixture.provider())
+            #expect(answer.isUnapproved)
+            #expect(fixture.server.record.requests.first?.headers["X-Martlet-Approvals"] == "deny")
+        }
+    }
+
     @Test("lists its models with what they can do, or without where it cannot")
     func models() async throws {
         for hasCapabilities in [true, false] {

@@ -53,6 +53,58 @@ struct VendorTests {
         }
     }
 
+    @Test("Anthropic is given what a client wrote in its words, with its betas; others are not")
+    func native() async throws {
+        var request = ChatRequest.hello
+        request.native = NativeRequest(.anthropic, members: ["messages", "top_k"])
+        request.native?.body = [
+            "model": "of the client", "messages": [["role": "user", "content": "as it was"]], "top_k": 3,
+        ]
+        request.native?.headers = ["anthropic-beta": "one,two"]
+        request.native?.query = "beta=true"
+        request.extras = ["top_k": 3]
+        try await Fixture.run(as: "anthropic") {
+            try $0.stream(Self.claude)
+        } _: { [request] fixture in
+            _ = try await fixture.heard.ask(fixture.provider(), request)
+            let asked = try #require(fixture.server.record.requests.first)
+            #expect(asked.target == "/v1/messages?beta=true" && asked.headers["anthropic-beta"] == "one,two")
+            #expect(asked.json["messages"]?[0]?["content"] == "as it was" && asked.json["top_k"] == 3)
+            #expect(asked.json["model"]?.string == request.model)
+        }
+        try await Fixture.run {
+            try $0.stream(Stream.hello)
+        } _: { [request] fixture in
+            try await fixture.expectHello(request)
+            let asked = try #require(fixture.server.record.requests.first)
+            #expect(!asked.target.contains("beta") && asked.headers["anthropic-beta"] == nil)
+            #expect(asked.json["top_k"] == nil && asked.json["messages"]?[0]?["content"] != "as it was")
+        }
+    }
+
+    @Test("texts become vectors where a server can do that, and its refusals are told")
+    func embeddings() async throws {
+        let body: JSONObject = ["model": "v", "input": "a"]
+        try await Fixture.run { connection in
+            guard connection.number > 0 else {
+                return try connection.reply(#"{"object":"list","data":[{"embedding":[1],"index":0}]}"#)
+            }
+            try connection.reply(429, Stream.error("slow down"))
+        } _: { fixture in
+            let provider = try await fixture.provider()
+            let made = try await provider.embeddings(body)
+            #expect(made?["data"]?.array?.count == 1)
+            #expect(fixture.server.record.requests.first?.target.hasSuffix("/embeddings") == true)
+            let error = await #expect(throws: ChatError.self) { try await provider.embeddings(body) }
+            #expect(error?.kind == .rateLimited && error?.status == 429)
+        }
+        try await Fixture.run(as: "anthropic") { _ in
+        } _: { fixture in
+            let made = try await fixture.provider().embeddings(body)
+            #expect(made == nil)
+        }
+    }
+
     @Test("Anthropic that fails in its stream before anything was seen is asked again")
     func anthropicOverloaded() async throws {
         try await Fixture.run(as: "anthropic") { connection in

@@ -76,7 +76,7 @@ struct ConsoleTests {
             let done = try await desk.run("chat.send", ["model": "openai/first"])
             #expect(desk.asked.map { $0.json["model"] } == ["first", "second", "second"])
             #expect(desk.asked[2].said.count == 6)
-            #expect(done.heard.notices.contains("second"))
+            #expect(done.heard.notices.contains("OpenAI, second answers now"))
         }
     }
 

@@ -32,6 +32,31 @@ struct HistoryActionTests {
         }
     }
 
+    @Test("is the newest conversation's where none is named")
+    func newest() async throws {
+        try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
+            for verb in ["chat.show", "chat.export", "chat.inspect"] {
+                #expect(try await desk.attempt(verb).failure?.code == "history.not-found")
+            }
+            try await desk.say("first")
+            try await desk.say("second")
+            #expect(try await desk.run("chat.show")["title"] == "second")
+            #expect(try await desk.run("chat.export").json.string?.contains("second") == true)
+            #expect(try await desk.run("chat.inspect").json == [])
+        }
+    }
+
+    @Test("that has no word, or nothing to show, says so beside the empty list")
+    func empty() async throws {
+        try await withTalk { desk, id in
+            let hits = try await desk.run("chat.search", ["words": ["winter"]])
+            #expect(hits.json == [] && hits.notices == "no message has these words")
+            let rules = try await desk.run("chat.approvals")
+            #expect(rules.json == [] && rules.notices.contains("nothing was decided about tools"))
+            #expect(try await desk.run("chat.search", ["words": ["spring"]]).notices == "")
+        }
+    }
+
     @Test("can have another title")
     func rename() async throws {
         try await withTalk { desk, id in

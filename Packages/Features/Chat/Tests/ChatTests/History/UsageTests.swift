@@ -13,17 +13,17 @@ struct UsageTests {
             try await desk.say("two", ["conversation": first])
             let second = try #require(try await desk.say("three", ["model": "openai/house-model"])["session_id"])
             let models = try await desk.run("chat.usage").json.array ?? []
-            #expect(models.map { $0["of"] } == ["small-1"])
+            #expect(models.map { $0["group"] } == ["small-1"])
             #expect(models.first?["answers"] == 2 && models.first?["input_tokens"] == 18)
             #expect(models.first?["output_tokens"] == 4)
             let cost = try #require(models.first?["cost_usd"]?.double)
             #expect(cost > 0 && cost < 0.001)
             let talks = try await desk.run("chat.usage", ["by": "conversation"]).json.array ?? []
-            #expect(talks.map { $0["of"] } == [first] && talks.first?["title"] == "one")
-            #expect(!talks.contains { $0["of"] == second })
-            #expect(try await desk.run("chat.usage", ["by": "provider"]).json[0]?["of"] == "openai")
+            #expect(talks.map { $0["group"] } == [first] && talks.first?["title"] == "one")
+            #expect(!talks.contains { $0["group"] == second })
+            #expect(try await desk.run("chat.usage", ["by": "provider"]).json[0]?["group"] == "openai")
             let days = try await desk.run("chat.usage", ["by": "day"]).json.array ?? []
-            #expect(days.map { $0["of"] } == ["2023-11-14"], "\(days)")
+            #expect(days.map { $0["group"] } == ["2023-11-14"], "\(days)")
             #expect(try await desk.run("chat.usage", ["since": "2030-01-01T00:00:00Z"]).json == [])
             #expect(try await desk.run("chat.usage", ["provider": "anthropic"]).json == [])
         }

@@ -26,7 +26,7 @@ struct OfferingTests {
         }
     }
 
-    @Test("are offered to the others: the vendors, and the servers of the settings and the environment")
+    @Test("are offered to the others: vendors, servers of the settings and the environment, and those of this machine")
     func offered() async throws {
         try await withNeighbour([]) { desk in
             desk.settings = "{profiles: {lab: {server: 'http://127.0.0.1:1', kind: 'gateway'}}}"
@@ -35,7 +35,7 @@ struct OfferingTests {
             #expect(
                 Set(ids) == [
                     "anthropic false", "openai false", "openrouter false", "lab true", "kamiwaza false",
-                    "martlet false",
+                    "martlet false", "ollama false", "lmstudio false", "llama.cpp false", "vllm false",
                 ])
         }
     }

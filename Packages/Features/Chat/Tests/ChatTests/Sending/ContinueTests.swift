@@ -1,6 +1,8 @@
 import Capabilities
+import ChatHistory
 import HTTPTesting
 import JSON
+import Registry
 import Testing
 
 @Suite("A conversation", .timeLimit(.minutes(5)))
@@ -58,6 +60,32 @@ struct ContinueTests {
             for (request, limit) in [(old, JSON.int(77)), (new, 88)] {
                 #expect((request.json["max_completion_tokens"] ?? request.json["max_tokens"]) == limit)
             }
+        }
+    }
+
+    @Test("to which something else was said meanwhile tells that a branch begins")
+    func branch() async throws {
+        let gate = Gate()
+        try await Desk.run { connection in
+            let question = try connection.receiveRequest().last
+            try connection.begin()
+            if question == "user: slow" { try gate.hold(connection) }
+            try connection.send(Answers.say("to \(question)"))
+        } _: { [gate] desk in
+            let id = try #require(try await desk.say("one")["session_id"])
+            let heard = Heard()
+            async let slow = desk.attempt("chat.send", ["message": "slow", "conversation": id], heard: heard)
+            await heard.wait { $0.contains { $0.type == "init" } }
+            let history = History(
+                "\(desk.folder)/data/chat.db", now: { Timestamp(microseconds: 1_800_000_000_000_000) })
+            let head = try await history.find(id.string ?? "").head
+            try await history.append(
+                Message(.user, "quick"), to: ConversationID(rawValue: id.string ?? ""), after: head)
+            await history.close()
+            gate.open()
+            let done = try await slow
+            #expect(done.exit == .done)
+            #expect(heard.notices.count { $0.contains("begins a branch") } == 1, "\(heard.notices)")
         }
     }
 

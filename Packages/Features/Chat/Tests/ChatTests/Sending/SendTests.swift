@@ -1,9 +1,11 @@
 import Capabilities
 import ChatHistory
+import ChatProviders
 import Glibc
 import HTTPCore
 import HTTPTesting
 import JSON
+import OpenAIDialect
 import Registry
 import StorageKit
 import Testing
@@ -120,11 +122,11 @@ struct SendTests {
         }
     }
 
-    @Test("of nothing at all needs somebody to ask")
+    @Test("of nothing at all, with nobody to ask, is wrong usage")
     func nothing() async throws {
         try await Desk.run(answers: Answers.say("x")) { desk in
             let done = try await desk.attempt("chat.send")
-            #expect(done.exit == .unanswered)
+            #expect(done.exit == .usage)
             #expect(desk.asked.isEmpty)
         }
     }
@@ -133,6 +135,8 @@ struct SendTests {
     func nobody() async throws {
         try await Desk.run(answers: Answers.say("x")) { desk in
             desk.environment = [:]
+            // Nothing can listen at that port.
+            desk.localServers = [LocalServer(id: "ollama", name: "Ollama", port: 1, quirks: .ollama)]
             let done = try await desk.attempt("chat.send", ["message": "Hi"])
             let lines = (done.failure?.message ?? "").split(separator: "\n")
             try #require(lines.count == 3)

@@ -1,4 +1,5 @@
 import Capabilities
+import HTTPCore
 import HTTPTesting
 import JSON
 import Registry
@@ -112,6 +113,99 @@ struct GatewayTests {
             #expect(done.failure?.code == "chat.rate-limited" && done.exit == .unreachable)
             #expect(done.failure?.details["retryAfterSeconds"]?.double == 3600)
             #expect(desk.asked.count == 1)
+        }
+    }
+
+    /// Asks whether it may write, says what it was told, and is done. The answer comes on another connection.
+    private static func asking(_ answered: AsyncStream<JSON>.Continuation) -> ScriptedServer.Script {
+        let told = Gate()
+        return { connection in
+            let request = try connection.receiveRequest()
+            guard request.target == "/v1/chat/completions" else {
+                answered.yield(["path": .string(request.target), "body": try JSON(parsing: request.body)])
+                try connection.respond("{}")
+                return told.open()
+            }
+            try connection.begin(headers: Self.ids)
+            try connection.send(
+                Answers.first + Answers.piece("I write.")
+                    + #"data: {"object":"tool_use","id":"t1","name":"fs.write","input":{"path":"a.txt"}}"# + "\n\n"
+                    + #"data: {"object":"approval_request","id":"approval_1","session_id":"s-1","tool_id":"t1","#
+                    + #""name":"fs.write","source":"files","input":{"path":"a.txt"},"effect":"writes","#
+                    + #""summary":"Writes","expires_in_ms":60000}"# + "\n\n")
+            try told.hold(connection)
+            try connection.send(
+                #"data: {"object":"tool_result","tool_id":"t1","content":"so"}"# + "\n\n"
+                    + Answers.piece(" Done.") + Answers.end)
+        }
+    }
+
+    @Test(
+        "that asks whether it may use a tool is answered by the person, once",
+        arguments: [
+            ("Yes, this once", ["allow": true]), ("Yes, in this conversation", ["allow": true, "scope": "session"]),
+            ("Yes, in this project", ["allow": true, "scope": "project"]), ("No", ["allow": false]),
+            ("No, and say why", ["allow": false, "reason": "use glue"]),
+        ] as [(String, JSON)])
+    func approves(words: String, body: JSON) async throws {
+        let (answers, answered) = AsyncStream.makeStream(of: JSON.self)
+        try await withGateway(Self.asking(answered)) { desk in
+            let person = Person(["chat.approve": [.string(words)], "chat.approve.reason": ["use glue"]])
+            desk.person = person
+            let done = try await desk.say("Write")
+            answered.finish()
+            let told = await answers.reduce(into: [JSON]()) { $0.append($1) }
+            #expect(told == [["path": "/v1/sessions/s-1/approvals/approval_1", "body": body]])
+            #expect(done["result"] == "I write. Done." && done.exit == .done)
+            #expect(person.asked.first == "chat.approve" && done.notices.contains("a.txt"))
+            #expect(desk.asked.first?.headers["X-Martlet-Approvals"] == nil)
+        }
+    }
+
+    @Test("that asks where nobody is there is told no at once, and the exit says so")
+    func nobody() async throws {
+        let (answers, answered) = AsyncStream.makeStream(of: JSON.self)
+        try await withGateway(Self.asking(answered)) { desk in
+            let done = try await desk.say("Write")
+            answered.finish()
+            let told = await answers.reduce(into: [JSON]()) { $0.append($1) }
+            #expect(told.map { $0["body"]?["allow"] } == [false])
+            #expect(done.exit == .unanswered)
+        }
+    }
+
+    @Test("that asks gets no yes from an answer that does not fit, and the exit says so")
+    func unfit() async throws {
+        let (answers, answered) = AsyncStream.makeStream(of: JSON.self)
+        try await withGateway(Self.asking(answered)) { desk in
+            desk.person = HeadlessInteraction(answers: ["chat.approve": 3])
+            let done = try await desk.say("Write")
+            answered.finish()
+            let told = await answers.reduce(into: [JSON]()) { $0.append($1) }
+            #expect(told.map { $0["body"]?["allow"] } == [false])
+            #expect(done.exit == .unanswered && done.notices.contains("must be one of"))
+        }
+    }
+
+    @Test("is given the id of a project that is named, and its session goes on")
+    func projectName() async throws {
+        try await withGateway { connection in
+            let request = try connection.receiveRequest()
+            guard request.method == "POST" else {
+                let more = request.target.contains("page=1&")
+                let row = more ? #"{"id":"p-9","name":"other"}"# : #"{"id":"p-1","name":"mine"}"#
+                return try connection.respond(#"{"data":[\#(row)],"pagination":{"has_next":\#(more)}}"#)
+            }
+            try connection.begin(headers: Self.ids)
+            try connection.send(Answers.say("Hello"))
+        } _: { desk in
+            let id = try #require(try await desk.say("Hi", ["project": "mine"])["session_id"])
+            try await desk.say("Again", ["project": "mine", "conversation": id])
+            #expect(desk.asked.map { $0.json["project_id"] } == ["p-1", "p-1"])
+            #expect(desk.asked.map { $0.json["session_id"] } == [nil, "s-1"])
+            let done = try await desk.attempt("chat.send", ["message": "Hi", "project": "mime"])
+            #expect(done.failure?.code == "chat.unknown-project" && done.exit == .usage)
+            #expect(done.failure?.message.contains("did you mean 'mine'?") == true)
         }
     }
 }

@@ -13,9 +13,15 @@ struct PlatformTests {
         private let models: Mutex<[String]>
         private let breaks: Bool
 
-        init(_ models: String..., breaks: Bool = false) {
+        /// A status with which streams are refused, and one with which everything is.
+        private let streamStatus: Int?
+        private let status: Int?
+
+        init(_ models: String..., breaks: Bool = false, streamStatus: Int? = nil, status: Int? = nil) {
             self.models = Mutex(models)
             self.breaks = breaks
+            self.streamStatus = streamStatus
+            self.status = status
         }
 
         func serve(_ names: String...) { models.withLock { $0 = names } }
@@ -40,6 +46,10 @@ struct PlatformTests {
             case let path where path.hasSuffix("/v1/chat/completions"):
                 guard names.contains(where: { path.contains("/d-\($0)/") }) else {
                     return try connection.respond(#"{"detail":"Not Found"}"#, status: 404)
+                }
+                if let status { return try connection.respond(#"{"detail":"Not Found"}"#, status: status) }
+                if let streamStatus, request.json["stream"] == true {
+                    return try connection.respond(#"{"detail":"Internal Server Error"}"#, status: streamStatus)
                 }
                 if breaks, request.json["stream"] == true { return try connection.begin() }
                 if request.json["stream"] != true { return try connection.respond(Self.whole) }
@@ -138,6 +148,41 @@ struct PlatformTests {
             let done = try await desk.say("Hi")
             #expect(done["result"] == "All at once")
             #expect(done.notices.contains("waiting for the whole answer"), "\(done.notices)")
+        }
+    }
+
+    @Test("is answered all at once where the stream is refused as a failure of the server")  // row K-10
+    func streamRefused() async throws {
+        try await withPlatform(Platform("llama", streamStatus: 500)) { desk in
+            let done = try await desk.say("Hi")
+            #expect(done["result"] == "All at once")
+            #expect(done.notices.contains("asking for the whole answer"), "\(done.notices)")
+        }
+        try await withPlatform(Platform("llama", status: 500)) { desk in
+            let done = try await desk.attempt("chat.send", ["message": "Hi"])
+            #expect(done.failure?.code == "chat.server-failed")
+            #expect(desk.asked.count == 2)
+        }
+    }
+
+    @Test("whose deployment is listed and not found says that, and which others there are")  // row K-20
+    func notFound() async throws {
+        try await withPlatform(Platform("llama", "qwen", status: 404)) { desk in
+            let done = try await desk.attempt("chat.send", ["message": "Hi", "model": "kamiwaza/llama"])
+            #expect(done.failure?.code == "chat.model-gone" && done.exit == .failed)
+            let words = done.failure?.message ?? ""
+            #expect(words.contains("does not find the deployment of “llama”"), "\(words)")
+            #expect(words.contains("pick another, such as 'qwen'"), "\(words)")
+        }
+    }
+
+    @Test("is kept with the deployment that answered, and its address")  // row K-11
+    func deployment() async throws {
+        try await withPlatform(Platform("llama")) { desk in
+            try await desk.say("Hi")
+            let kept = try await desk.run("chat.list").json[0]
+            #expect(kept?["deployment"] == "d-llama")
+            #expect(kept?["server"]?.string == "http://127.0.0.1:\(desk.server.port)/")
         }
     }
 

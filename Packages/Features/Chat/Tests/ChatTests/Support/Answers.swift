@@ -36,6 +36,9 @@ enum Answers {
     /// The end of an answer that was cut at its limit.
     static let cutEnd = chunk("{}", finish: "length") + usage + done
 
+    /// The end of an answer for this reason.
+    static func end(by reason: String) -> String { chunk("{}", finish: reason) + usage + done }
+
     private static func chunk(_ delta: String, finish: String? = nil) -> String {
         "data: {\"id\":\"c1\",\"model\":\"small-1\",\"choices\":[{\"index\":0,\"delta\":\(delta),\"finish_reason\":"
             + "\(finish.map { "\"\($0)\"" } ?? "null")}]}\n\n"

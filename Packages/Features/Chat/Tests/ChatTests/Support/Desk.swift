@@ -1,4 +1,5 @@
 import Capabilities
+import ChatProviders
 import CoreTesting
 import FileKit
 import HTTPTesting
@@ -23,6 +24,10 @@ struct Desk: Sendable {
     var project: String?
     /// Settings that are stronger than those of the file.
     var settings = "{}"
+    /// Where servers are looked for on this machine: nowhere, so that no test meets what else runs there.
+    var localServers: [LocalServer] = []
+    /// Whether a person looks at a terminal.
+    var isWatched = false
 
     static let key = "sk-test-0123456789abcdefghij"
 
@@ -79,7 +84,13 @@ struct Desk: Sendable {
     var asked: [RecordedRequest] { server.record.requests.filter { $0.method == "POST" } }
 
     /// Does one command from its start to its end.
-    func attempt(_ id: String, _ arguments: JSONObject = [:], heard: Heard = Heard()) async throws -> Done {
+    func attempt(_ id: String, _ arguments: JSONObject = [:], heard: Heard? = nil) async throws -> Done {
+        try await ChatServices.$localServers.withValue(localServers) {
+            try await attempted(id, arguments, heard ?? Heard(isWatched: isWatched))
+        }
+    }
+
+    private func attempted(_ id: String, _ arguments: JSONObject, _ heard: Heard) async throws -> Done {
         let host = try composed()
         let lifecycle = Lifecycle(host: host)
         await lifecycle.start()

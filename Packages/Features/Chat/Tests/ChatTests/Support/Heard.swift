@@ -7,33 +7,47 @@ final class Heard: ActionOutput {
     private struct State {
         var events: [ActionEvent] = []
         var notices: [String] = []
+        var activities: [String] = []
+        /// Texts and notices as a terminal shows them: one after the other.
+        var shown = ""
         var waiting: (condition: @Sendable ([ActionEvent]) -> Bool, signal: AsyncStream<Void>.Continuation)?
     }
 
     private let state = Mutex(State())
     /// Whether whoever reads leaves as soon as there is text.
     private let leaves: Bool
+    let isWatched: Bool
 
-    init(leaves: Bool = false) {
+    init(leaves: Bool = false, isWatched: Bool = false) {
         self.leaves = leaves
+        self.isWatched = isWatched
     }
 
     var events: [ActionEvent] { state.withLock { $0.events } }
     var notices: [String] { state.withLock { $0.notices } }
+    /// What was being done, as progress says it.
+    var activities: [String] { state.withLock { $0.activities } }
+    var shown: String { state.withLock { $0.shown } }
     var text: String { events.compactMap(\.text).joined() }
 
     func event(_ event: ActionEvent) async throws {
         state.withLock { state in
             state.events.append(event)
+            state.shown += event.text ?? ""
             if let waiting = state.waiting, waiting.condition(state.events) { waiting.signal.finish() }
         }
         if leaves, event.text != nil { throw ReaderLeft() }
     }
 
-    func progress(_ progress: Progress) {}
+    func progress(_ progress: Progress) {
+        state.withLock { $0.activities.append(progress.activity) }
+    }
 
     func notice(_ text: String) {
-        state.withLock { $0.notices.append(text) }
+        state.withLock { state in
+            state.notices.append(text)
+            state.shown += "[\(text)]"
+        }
     }
 
     /// Returns when the text has been shown.

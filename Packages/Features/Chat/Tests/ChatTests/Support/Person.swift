@@ -7,6 +7,10 @@ final class Person: Interaction {
     private struct State {
         var answers: [String: [JSON]]
         var asked: [String] = []
+        var histories: [[String]] = []
+        var completions: [String] = []
+        var prompts: [String] = []
+        var options: [String] = []
     }
 
     private let state: Mutex<State>
@@ -26,9 +30,22 @@ final class Person: Interaction {
     /// The ids of the questions, in their order.
     var asked: [String] { state.withLock { $0.asked } }
 
+    /// What was composed before, as each composition was given it.
+    var histories: [[String]] { state.withLock { $0.histories } }
+    var completions: [String] { state.withLock { $0.completions } }
+    var prompts: [String] { state.withLock { $0.prompts } }
+    /// Those of the last choice.
+    var options: [String] { state.withLock { $0.options } }
+
     func answer(_ question: Question) async throws -> Answer {
         let answer = state.withLock { state -> JSON? in
             state.asked.append(question.id)
+            state.prompts.append(question.prompt)
+            if case .composition(let history, let completions) = question.kind {
+                state.histories.append(history)
+                state.completions = completions
+            }
+            if case .choice(let options) = question.kind { state.options = options }
             guard var left = state.answers[question.id], !left.isEmpty else { return nil }
             let first = left.removeFirst()
             state.answers[question.id] = left

@@ -20,12 +20,7 @@ struct Workshop: Feature {
         registry.provide(
             (any SettingsWriter).self, Notebook(folder: registry.surroundings.locations.config) as any SettingsWriter)
         registry.provide((any ToolSource).self, Bench() as any ToolSource)
-        registry.add(
-            Action("shop.stock", "How many there are", .reads, .argument("thing", "Of what", as: String.self)) {
-                _, thing in "7 \(thing)"
-            })
-        registry.add(
-            Action("shop.broken", "Fails", .reads) { _ -> String in throw OutOfOrder() })
+        registry.add(Action("shop.price", "Reads, and is not for models", .reads) { _ in "12" })
         registry.add(Action("shop.sell", "Changes something", .writes) { _ in "sold" })
     }
 }
@@ -35,19 +30,33 @@ struct OutOfOrder: Failure {
     var message: String { "the till is stuck" }
 }
 
-/// A source with a tool that changes something, and one that never ends.
+/// A source with tools that read, one that fails, one that changes something, and one that never ends.
 private final class Bench: ToolSource {
     var name: String { "bench" }
 
     func tools() async throws -> [ToolDescription] {
         [
+            ToolDescription(
+                name: "shop.stock", summary: "How many there are",
+                input: ["type": "object", "properties": ["thing": ["type": "string"]], "required": ["thing"]],
+                effect: .reads),
+            ToolDescription(name: "shop.broken", summary: "Fails", input: ["type": "object"], effect: .reads),
             ToolDescription(name: "saw", summary: "Saws", input: ["type": "object"], effect: .writes),
             ToolDescription(name: "dry", summary: "Takes forever", input: ["type": "object"], effect: .reads),
         ]
     }
 
     func run(_ call: ToolCall) async throws -> ToolResult {
-        if call.name == "dry" { try await Task.sleep(for: .seconds(3600)) }
+        switch call.name {
+        case "dry": try await Task.sleep(for: .seconds(3600))
+        case "shop.broken": throw OutOfOrder()
+        case "shop.stock":
+            guard let thing = call.input["thing"]?.string else {
+                return ToolResult(call: call.id, content: "thing is missing", isError: true)
+            }
+            return ToolResult(call: call.id, content: "7 \(thing)")
+        default: break
+        }
         return ToolResult(call: call.id, content: "sawed \(call.input["wood"]?.string ?? "something")")
     }
 }

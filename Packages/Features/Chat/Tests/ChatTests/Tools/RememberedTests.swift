@@ -108,7 +108,7 @@ struct RememberedTests {
             let name = try desk.write(Array(text.utf8), to: "talk.json")
             let copy = try #require(try await desk.run("chat.import", ["file": .string(name)])["id"])
             #expect(try await desk.run("chat.approvals", ["conversation": copy]).json == [])
-            #expect(try await desk.say("Saw", ["conversation": copy]).exit == .unanswered)
+            #expect(try await desk.say("Saw", ["conversation": copy, "tools": true]).exit == .unanswered)
         }
     }
 }

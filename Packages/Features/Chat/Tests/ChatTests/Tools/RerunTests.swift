@@ -21,6 +21,21 @@ struct RerunTests {
         }
     }
 
+    @Test("is refused where a server did it with tools of its own")
+    func ofServer() async throws {
+        let answer =
+            Answers.first + #"data: {"object":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}"# + "\n\n"
+            + Answers.piece("So.") + Answers.end
+        try await Desk.run(answers: answer) { desk in
+            desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
+            let id = try #require(try await desk.say("Look", ["model": "gateway"])["session_id"])
+            let call = try #require(try await desk.run("chat.inspect", ["conversation": id]).json[0]?["call"])
+            let done = try await desk.attempt("chat.rerun", ["conversation": id, "call": call])
+            #expect(done.exit == .usage && done.failure?.code == "chat.call-of-server")
+            #expect(done.failure?.message.contains("by the server itself") == true)
+        }
+    }
+
     @Test("needs the same approval as before, and a number that there is")
     func refused() async throws {
         try await Desk.run(answers: Answers.call("saw", input: ["wood": "oak"]), Answers.say("Done.")) { desk in
@@ -28,6 +43,7 @@ struct RerunTests {
             let call = try #require(try await desk.run("chat.inspect", ["conversation": id]).json[0]?["call"])
             let denied = try await desk.run("chat.rerun", ["conversation": id, "call": call])
             #expect(denied["state"] == "failed" && denied["output"]?.string?.contains("sawed") == false)
+            #expect(denied.exit == .toolFailed)
             let missing = try await desk.attempt("chat.rerun", ["conversation": id, "call": 999])
             #expect(missing.failure?.code == "chat.call-unknown" && missing.exit == .usage)
         }

@@ -1,0 +1,127 @@
+import Capabilities
+import HTTPClient
+import HTTPCore
+import JSON
+import TurnLoop
+
+/// What a server that runs tools is told besides the question itself.
+struct AgentServer: Sendable {
+    /// By which a client says that it cannot answer questions, so that nobody waits for it.
+    private static let approvals = "X-Martlet-Approvals"
+
+    /// Where its sessions are.
+    let sessions: HTTPURL
+    /// Told the session that runs when the answer is not wanted any more.
+    let stop: @Sendable (_ session: String) -> Void
+    /// Answers what the server asks; nil where nobody is there.
+    var approve: TurnLoop.Approve?
+
+    /// How this server is asked.
+    func access(_ access: ServerAccess) -> ServerAccess {
+        guard approve == nil else { return access }
+        var access = access
+        access.headers[Self.approvals] = "deny"
+        return access
+    }
+
+    /// What became of a question.
+    struct Settled {
+        var isUnapproved = false
+        /// What the person has to know.
+        var notice: String?
+    }
+
+    /// Asks the person what the server asks, and tells it the answer.
+    func settle(_ question: ServerQuestion, in session: String?, through access: ServerAccess) async throws -> Settled {
+        guard let approve, let session = question.session ?? session else { return Settled() }
+        var settled = Settled()
+        var answer = ApprovalAnswer(isAllowed: false)
+        do {
+            answer = try await Self.limited(question.limit, on: access.clock) { try await approve(question.request) }
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch is Expired {
+            return Settled(
+                isUnapproved: true, notice: "nobody answered in time, so \(access.name) does not do the call")
+        } catch InteractionError.declined {
+            // A no without words.
+        } catch {
+            settled.isUnapproved = true
+            answer.reason = "nobody was there to allow it"
+            if case InteractionError.unanswered = error {} else { settled.notice = AnyFailure(error).message }
+        }
+        do {
+            try await tell(answer, question.id, session, access)
+        } catch let error where !(error is CancellationError) {
+            settled.notice = "the answer did not reach \(access.name): \(AnyFailure(error).message)"
+        }
+        return settled
+    }
+
+    private func tell(_ answer: ApprovalAnswer, _ id: String, _ session: String, _ access: ServerAccess) async throws {
+        let place = try sessions.below("/\(session)/approvals/\(id)")
+        var body: JSONObject = ["allow": .bool(answer.isAllowed)]
+        switch answer.scope {
+        case .once: break
+        case .conversation: body["scope"] = "session"
+        case .project, .always: body["scope"] = "project"
+        }
+        body["reason"] = answer.reason.map(JSON.string)
+        let response = try await access.post(place, body)
+        guard !response.status.isSuccess else { return }
+        guard response.status.code != 404 else {
+            throw ChatError(.unsupported, "the question is not open any more", provider: access.id, status: 404)
+        }
+        throw access.refused(response)
+    }
+
+    private struct Expired: Error {}
+
+    private static func limited<Value: Sendable>(
+        _ limit: Duration?, on clock: any Clock<Duration>, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let limit else { return try await work() }
+        return try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask { try await work() }
+            group.addTask {
+                try await clock.sleep(for: limit)
+                throw Expired()
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next() else { throw CancellationError() }
+            return first
+        }
+    }
+}
+
+/// A call that a server does only when somebody allows it, as a frame of its stream tells it.
+struct ServerQuestion {
+    let id: String
+    let session: String?
+    let request: ApprovalRequest
+    /// How long the server waits for the answer.
+    let limit: Duration?
+
+    /// Nil for what is no such frame, or could not be answered.
+    init?(_ data: [UInt8]) {
+        guard let frame = try? JSON(parsing: data, reading: .stream), frame["object"] == "approval_request",
+            let id = frame["id"]?.string, id.isPathWord
+        else { return nil }
+        self.id = id
+        session = frame["session_id"]?.string.flatMap { $0.isPathWord ? $0 : nil }
+        let name = frame["name"]?.string ?? "a tool"
+        let call = ToolCall(
+            id: frame["tool_id"]?.string ?? id, name: name, input: frame["input"] ?? [:], isDone: true)
+        request = ApprovalRequest(
+            call: call, tool: name, source: frame["source"]?.string ?? "the server",
+            effect: frame["effect"]?.string.flatMap(Effect.init) ?? .writes, summary: frame["summary"]?.string ?? "")
+        limit = frame["expires_in_ms"]?.int.flatMap { $0 >= 0 ? .milliseconds($0) : nil }
+    }
+}
+
+extension String {
+    /// Whether it can stand in a path as one part of it, and changes nothing else there.
+    var isPathWord: Bool {
+        !isEmpty && utf8.count <= 200 && utf8.allSatisfy(HTTPHeaders.isTokenByte)
+    }
+}

@@ -1,0 +1,64 @@
+import Capabilities
+import HTTPTesting
+import JSON
+import Testing
+
+@testable import Chat
+
+@Suite("A line about a tool", .timeLimit(.minutes(5)))
+struct ToolLineTests {
+    @Test("says what was done, and why not where it failed")
+    func own() async throws {
+        let read = Answers.call("fs_read", input: ["path": "notes.txt"])
+        let missing = Answers.call("fs_read", input: ["path": "gone.txt"])
+        try await Desk.run(answers: read, missing, Answers.say("So.")) { desk in
+            _ = try desk.write(Array("alpha".utf8), to: "notes.txt")
+            let done = try await desk.say("Look", ["tools": true])
+            #expect(done.heard.notices.contains("read notes.txt"), "\(done.notices)")
+            let failed = done.heard.notices.first { $0.hasPrefix("read gone.txt failed: ") }
+            #expect(failed?.contains("gone.txt") == true && failed?.contains("\n") == false, "\(done.notices)")
+            #expect(done.heard.activities.contains("running read notes.txt"))
+        }
+    }
+
+    @Test("says what a command ended with, and how long it took where that is long")
+    func words() {
+        let call = ToolCall(id: "1", name: "bash.run", input: ["command": "make test"])
+        func line(_ result: ToolResult, isDenied: Bool = false) -> String {
+            ToolLines.line(call, result, isDenied: isDenied)
+        }
+        #expect(line(ToolResult(call: "1", content: "x", exitCode: 0)) == "make test → exit 0")
+        #expect(line(ToolResult(call: "1", content: "x", isError: true, exitCode: 2)) == "make test → exit 2")
+        #expect(line(ToolResult(call: "1", content: "\nno shell\nhere", isError: true)) == "make test failed: no shell")
+        #expect(line(ToolResult(call: "1", content: "", isError: true)) == "make test failed")
+        #expect(line(ToolResult(call: "1", content: "", duration: .milliseconds(2345))) == "make test, 2.3s")
+        #expect(line(ToolResult(call: "1", content: "", duration: .milliseconds(999))) == "make test")
+        #expect(
+            line(ToolResult(call: "1", content: "not done: a rule", isError: true), isDenied: true)
+                == "make test was not allowed: a rule")
+        let hostile = ToolResult(call: "1", content: "\u{1B}[2J" + String(repeating: "x", count: 999), isError: true)
+        #expect(!line(hostile).contains("\u{1B}") && line(hostile).count < 260)
+    }
+
+    /// What a gateway streams that used a tool itself, and tells its result or does not.
+    private static func gateway(tellsResult: Bool) -> String {
+        Answers.first + Answers.piece("Looking.")
+            + #"data: {"object":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}"# + "\n\n"
+            + (tellsResult
+                ? #"data: {"object":"tool_result","tool_id":"t1","duration_ms":12,"exit_code":0,"content":"a b"}"#
+                    + "\n\n"
+                : "") + Answers.piece("Two files.") + Answers.end
+    }
+
+    @Test("comes when it happens also where a server uses the tool, once, and the texts around it stand apart")
+    func server() async throws {
+        for (tellsResult, line) in [(true, "ls → exit 0"), (false, "ls (by the server)")] {
+            try await Desk.run(answers: Self.gateway(tellsResult: tellsResult)) { desk in
+                desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
+                let done = try await desk.say("What is here?", ["model": "gateway"])
+                #expect(done.heard.shown == "Looking.[\(line)]\n\nTwo files.")
+                #expect(done["result"] == "Looking.\n\nTwo files.")
+            }
+        }
+    }
+}
