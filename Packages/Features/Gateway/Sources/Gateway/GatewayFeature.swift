@@ -16,7 +16,11 @@ public struct GatewayFeature: RunningFeature {
             .one((any SecretStore).self), .optional((any TrustStore).self), .all((any ModelProvider).self),
             .all((any ToolSource).self),
         ],
-        settings: GatewaySettings.declarations)
+        settings: GatewaySettings.declarations,
+        groups: [
+            "gateway.project": "Folders in which a gateway's models may work",
+            "gateway.session": "Conversations that a gateway keeps",
+        ])
 
     private let settings: FeatureSettings
     private let held = Held<GatewayServices>()
@@ -33,7 +37,7 @@ public struct GatewayFeature: RunningFeature {
             (any DataStore).self,
             DatabaseStore(
                 id: "gateway.database", summary: "Projects, sessions, usage and audit of the gateway",
-                database: services.store.database))
+                database: services.store.database, user: { try Instance(services.surroundings).user() }))
         registry.uses(Library("libcurl") { HTTPClient.libraryVersion })
         registry.uses(Library("libssl") { Digest.libraryVersion })
         registry.uses(Library("libsqlite3") { Database.libraryVersion })

@@ -21,7 +21,7 @@ final class GatewayServices: Sendable {
         self.settings = settings
         self.surroundings = surroundings
         let database = GatewayStore.database(at: "\(surroundings.locations.data)/gateway.db") {
-            ActionContext.current?.notice($0.message)
+            $0.tell(ActionContext.current?.notice)
         }
         store = GatewayStore(database, now: surroundings.now)
         token = GatewayToken(surroundings)
@@ -52,7 +52,7 @@ final class GatewayServices: Sendable {
     }
 
     /// The `claude` command, where one is installed; it gets none of our keys.
-    private var claude: ClaudeCommand? {
+    var claude: ClaudeCommand? {
         ClaudeCommand.find(in: surroundings.environment, clock: surroundings.clock, now: surroundings.now)
     }
 

@@ -12,6 +12,7 @@ public import HTTPServer
 public func gatewayRoutes(_ services: APIServices) throws -> [Route] {
     let groups: [[Route]] = [
         HealthRoutes(services: services).all, ModelRoutes(services: services).all,
+        EmbeddingRoutes(services: services).all,
         ProjectRoutes(services: services).all, SessionRoutes(services: services).all,
         ToolRoutes(services: services).all, ChatRoutes(services: services).all,
         ApprovalRoutes(services: services).all, AccountingRoutes(services: services).all,

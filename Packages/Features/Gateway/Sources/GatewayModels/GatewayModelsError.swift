@@ -15,6 +15,7 @@ public struct GatewayModelsError: Failure {
         switch kind {
         case .unknownModel: .usage
         case .claudeMissing: .unreachable
+        case .claudeDenied: .denied
         default: .failed
         }
     }
@@ -38,11 +39,22 @@ public struct GatewayModelsError: Failure {
         public static let unknownModel = Kind("unknown-model")
         /// The `claude` command cannot be started.
         public static let claudeMissing = Kind("claude-missing")
+        /// Its service does not accept its key or sign-in.
+        public static let claudeDenied = Kind("claude-denied")
         /// It ended without saying how its turn went.
         public static let claudeCrashed = Kind("claude-crashed")
         /// It says itself that the turn failed.
         public static let claudeFailed = Kind("claude-failed")
         /// It does not know the session that was to be continued.
         public static let claudeSession = Kind("claude-session")
+    }
+}
+
+extension GatewayModelsError {
+    static func denied(_ words: String) -> GatewayModelsError {
+        GatewayModelsError(
+            .claudeDenied,
+            "the service of claude does not accept its key or sign-in (\(PlainText.escape(String(words.prefix(80)))))"
+                + "; sign in by running claude once, or mend the key in ~/.claude/settings.json")
     }
 }

@@ -39,11 +39,18 @@ public struct GatewayStoreError: Failure {
 
 extension GatewayStoreError {
     static func noProject(_ id: String) -> GatewayStoreError {
-        GatewayStoreError(.notFound, "there is no project \(name(id)); list the projects to see which are")
+        GatewayStoreError(.notFound, "there is no project \(name(id)); 'martlet gateway project list' shows them")
+    }
+
+    static func several(_ name: String, _ ids: [String]) -> GatewayStoreError {
+        GatewayStoreError(
+            .invalid,
+            "\(ids.count) projects are called \(Self.name(name)); name one by its id: "
+                + ids.joined(separator: ", "))
     }
 
     static func noSession(_ id: String) -> GatewayStoreError {
-        GatewayStoreError(.notFound, "there is no session \(name(id)); list the sessions to see which are")
+        GatewayStoreError(.notFound, "there is no session \(name(id)); 'martlet gateway session list' shows them")
     }
 
     static func busy(_ session: String) -> GatewayStoreError {

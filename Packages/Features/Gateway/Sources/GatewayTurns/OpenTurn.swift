@@ -3,10 +3,13 @@
 /// Whoever holds it is the client: it ends as `leave` says when the last reference goes without its end.
 public final class OpenTurn: Sendable {
     public let place: TurnPlace
+    /// What of the request the model was not given, as its server has no words for it.
+    public let dropped: [String]
     let turn: RunningTurn
     private let keepsRunning: Bool
 
-    init(_ turn: RunningTurn, place: TurnPlace, keepsRunning: Bool) {
+    init(_ turn: RunningTurn, place: TurnPlace, dropped: [String] = [], keepsRunning: Bool) {
+        self.dropped = dropped
         self.turn = turn
         self.place = place
         self.keepsRunning = keepsRunning

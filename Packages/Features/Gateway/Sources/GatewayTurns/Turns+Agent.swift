@@ -1,12 +1,17 @@
 import Capabilities
 import GatewayStore
 import JSON
+import ModelKit
 import TurnLoop
 
 extension Turns {
     /// Finds all that an agent turn needs, and starts it. Nothing is left behind when that fails, but perhaps an empty
     /// session.
     func open(agent input: TurnInput) async throws -> OpenTurn {
+        var input = input
+        // Nobody is given what the session could not keep.
+        _ = try TranslationTable.translate(&input.chat, to: nil)
+        input.chat.native = nil
         var session: Session?
         if let id = input.session { session = try await self.session(id) }
         let messages = Self.news(in: input.chat.messages, isFirst: (session?.messages ?? 0) == 0)

@@ -1,7 +1,7 @@
 import Capabilities
 import GatewayStore
 import JSON
-import TurnLoop
+import ModelKit
 
 extension Turns {
     /// Answers a request.
@@ -54,26 +54,42 @@ extension Turns {
         let choice = try await catalogue.choice(named: input.chat.model, default: parts.settings.defaultModel)
         guard case .provider(let provider) = choice.backend else { throw GatewayError.needsProject(choice.name) }
         if parts.hasDayBudget { try await admit(session: nil, project: nil) }
-        return try start(input, choice, provider)
+        return try start(input, choice, provider, await provider.dialect(of: choice.description.id))
     }
 
     // A function of its own, since what lives in an async one is memory of every task that waits in it.
     @inline(never)
     private func start(
-        _ input: TurnInput, _ choice: ModelChoice, _ provider: any ModelProvider
+        _ input: TurnInput, _ choice: ModelChoice, _ provider: any ModelProvider, _ dialect: RequestDialect?
     ) throws -> OpenTurn {
         var request = input.chat
         request.model = choice.description.id
         for own in ["project_id", "session_id", "mcp", "system_prompt"] { request.extras[own] = nil }
         if let prompt = input.systemPrompt, !prompt.isEmpty {
             request.messages.insert(Message(.system, prompt), at: 0)
+            request.native?.body.addSystem(prompt)
         }
-        request.messages = HistoryRepair.repaired(request.messages)
+        // The client decides what is sent, and whether it is sent again.
+        request.repeats = false
+        let dropped = try TranslationTable.translate(&request, to: dialect)
         let control = TurnControl()
         let completion = try Completion(
             parts: parts, provider: provider, model: choice.description, request: request, control: control)
         let turn = try table.start(session: nil, control) { await completion.run() }
-        return OpenTurn(turn, place: completion.place, keepsRunning: false)
+        return OpenTurn(turn, place: completion.place, dropped: dropped, keepsRunning: false)
+    }
+}
+
+extension JSONObject {
+    /// Puts instructions before those of a request in Anthropic's dialect.
+    fileprivate mutating func addSystem(_ text: String) {
+        guard !isEmpty else { return }
+        func block(_ text: String) -> JSON { ["type": "text", "text": .string(text)] }
+        switch self["system"] {
+        case .array(let blocks): self["system"] = .array([block(text)] + blocks)
+        case .string(let own): self["system"] = [block(text), block(own)]
+        default: self["system"] = [block(text)]
+        }
     }
 }
 

@@ -44,7 +44,7 @@ extension Turns {
         guard let project = try await parts.store.project(id) else {
             throw GatewayError(
                 .projectNotFound,
-                "there is no project \(PlainText.escape(id).quoted); list the projects to see which are",
+                "there is no project \(PlainText.escape(id).quoted); 'martlet gateway project list' shows the ids",
                 param: "project_id")
         }
         return project
@@ -54,7 +54,8 @@ extension Turns {
 extension GatewayError {
     static func noSession(_ id: String) -> GatewayError {
         GatewayError(
-            .sessionNotFound, "there is no session \(PlainText.escape(id).quoted); list the sessions to see which are",
+            .sessionNotFound,
+            "there is no session \(PlainText.escape(id).quoted); 'martlet gateway session list' shows the ids",
             param: "session_id")
     }
 }

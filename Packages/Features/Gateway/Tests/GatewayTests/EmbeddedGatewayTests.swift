@@ -15,6 +15,7 @@ struct EmbeddedGatewayTests {
     private struct Heard {
         var events: [ChatEvent] = []
         var answer: ChatAnswer?
+        var told: [String] = []
 
         var calls: [ToolCall] {
             events.compactMap { if case .call(let call) = $0 { call } else { nil } }
@@ -45,7 +46,10 @@ struct EmbeddedGatewayTests {
         let answer = try await ActionContext.$current.withValue(isAlone ? nil : context) {
             try await provider.answer(request) { events in heard.withLock { $0.events += events } }
         }
-        heard.withLock { $0.answer = answer }
+        heard.withLock { heard in
+            heard.answer = answer
+            heard.told = host.output.notices
+        }
         return heard.withLock { $0 }
     }
 
@@ -106,6 +110,29 @@ struct EmbeddedGatewayTests {
             let other = try #require(try await ask("what can you do?", in: folder, session: "gone").answer?.start)
             #expect(other.session != first.session)
             #expect(other.project == first.project)
+        }
+    }
+
+    @Test("tells once that a folder has become a project, and how that is taken back")
+    func newProject() async throws {
+        try await TemporaryDirectory.run { folder in
+            try project(folder)
+            let first = try await ask("what can you do?", in: folder)
+            let told = first.told.filter { $0.contains("is a project of the gateway from now on") }
+            let id = try #require(first.answer?.start.project)
+            #expect(told.count == 1 && told[0].contains(id))
+            #expect(try await ask("what can you do?", in: folder).told.isEmpty)
+        }
+    }
+
+    @Test("shows the lines that are to change when it asks")
+    func preview() async throws {
+        try await TemporaryDirectory.run { folder in
+            try project(folder)
+            let heard = try await ask(
+                #"replace "helo" with "hello" in greet.py"#, in: folder, answers: ["chat.approve": "No"])
+            let question = heard.told.first { $0.hasPrefix("The model wants to use ") } ?? ""
+            #expect(question.contains("greet.py\n- ") && question.contains("\n+ "), "\(question)")
         }
     }
 

@@ -32,6 +32,20 @@ struct GatewayTokenTests {
         }
     }
 
+    @Test("is the same for all who want the first one at the same time")
+    func together() async throws {
+        try await TemporaryDirectory.run { folder in
+            let tokens = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<CrowdedVault.crowd {
+                    group.addTask { try await token(folder, CrowdedVault.self) }
+                }
+                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+            }
+            #expect(tokens.count == 1)
+            #expect(try await token(folder) == tokens.first)
+        }
+    }
+
     @Test("is kept in a file that only its owner can read where there is no vault")
     func file() async throws {
         try await TemporaryDirectory.run { folder in

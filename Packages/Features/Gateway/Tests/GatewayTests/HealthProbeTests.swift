@@ -51,7 +51,7 @@ struct HealthProbeTests {
         #expect(other["mend"]?.string?.contains("gateway.port") == true)
         let nobody = try await status(of: "127.0.0.1:1")
         #expect(nobody["state"] == "down")
-        #expect(nobody["mend"] == "start it: martlet gateway serve")
+        #expect(nobody["mend"] == "nothing listens there; start it on that machine: martlet gateway serve")
         #expect(try await status(of: "unix:/nonexistent/socket")["state"] == "down")
     }
 

@@ -73,6 +73,16 @@ struct CatalogueTests {
         }
     }
 
+    @Test("a server that was merely found is offered, and asked only by its name")
+    func found() async throws {
+        let found = ScriptedModel("found", isFound: true)
+        try await Workshop.run(found) { (workshop) async throws in
+            #expect(await workshop.turns.models().map(\.provider) == ["found", "martlet"])
+            #expect(try await workshop.turns.model(named: "").provider == "martlet")
+            #expect(try await workshop.turns.model(named: "found/one").provider == "found")
+        }
+    }
+
     @Test("lists are asked for at most once a minute, also by many at once")
     func cached() async throws {
         let time = Mutex<Int64>(0)

@@ -42,23 +42,32 @@ struct ProjectActions {
             guard try Files.info(path).kind == .directory else {
                 throw ServingError(.settings, "\(PlainText.escape(path)) is no folder")
             }
+            let rules = allowed.map { ApprovalRule(.allow, tool: $0, scope: .project) }
+            try await ToolNames(services, context, folder: path).check(rules)
             let last = path.split(separator: "/").last.map(String.init) ?? path
-            let project = try await services.store.createProject(
-                NewProject(
-                    name: name ?? last, path: path,
-                    rules: allowed.map { ApprovalRule(.allow, tool: $0, scope: .project) }))
-            return ListedProject(project)
+            let opened = try await services.store.openProject(
+                NewProject(name: name ?? last, path: path, rules: rules))
+            guard !opened.isNew else { return ListedProject(opened.project) }
+            context.notice(
+                "this folder is a project already"
+                    + (rules.isEmpty ? "" : "; what is allowed now is added to what was before"))
+            guard let name, name != opened.project.name else { return ListedProject(opened.project) }
+            return ListedProject(
+                try await services.store.updateProject(opened.project.id, ProjectChange(name: name)))
         }
-        .details("What reads is allowed in every project; everything else is asked, unless a rule says otherwise.")
-        .example("martlet gateway project add . --allow edit.file", "Edits need no question here")
+        .details(
+            "What reads is allowed in every project; everything else is asked, unless a rule says otherwise. A folder is "
+                + "one project: when it is added again, it takes the new name and the new rules."
+        )
+        .example("martlet gateway project add . --allow multi.edit", "Edits need no question here")
     }
 
     private var remove: Action {
         Action(
             "gateway.project.remove", "Forget a project and its sessions; the folder stays", .destroys,
-            .argument("project", "Its id", as: String.self)
-        ) { context, id in
-            try await services.store.deleteProject(id)
+            .argument("project", "Its id or name", as: String.self)
+        ) { context, name in
+            try await services.store.deleteProject(services.store.project(named: name).id)
             return Nothing()
         }
     }

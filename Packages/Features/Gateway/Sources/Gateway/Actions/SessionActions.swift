@@ -15,10 +15,10 @@ struct SessionActions {
     private var list: Action {
         Action(
             "gateway.session.list", "List the sessions, those that were used last first", .reads,
-            .option("project", "Only those of this project", as: String?.self),
+            .option("project", "Only those of this project, by its id or name", as: String?.self),
             .option("limit", "At most so many", in: 1...100, default: 20)
         ) { context, project, limit in
-            try await services.store.sessions(project: project, page: PageRequest(size: limit)).items
+            try await services.store.sessions(project: id(of: project), page: PageRequest(size: limit)).items
                 .map(ListedSession.init)
         }
         .asDefault()
@@ -28,14 +28,24 @@ struct SessionActions {
         Action(
             "gateway.usage", "Show what models have taken through the gateway", .reads,
             .option("by", "One line for each", default: UsageGroup.day),
-            .option("project", "Only in this project", as: String?.self),
+            .option("project", "Only in this project, by its id or name", as: String?.self),
             .option("session", "Only in this session", as: String?.self),
             .option("since", "Only since that day", as: Timestamp?.self)
         ) { context, group, project, session, since in
-            let filter = UsageFilter(session: session, project: project, from: since.map { Day($0) })
+            let filter = UsageFilter(session: session, project: try await id(of: project), from: since.map { Day($0) })
             return try await services.store.usage(by: group, filter).map(UsageRow.init)
         }
         .example("martlet gateway usage --by model --format csv", "For a table")
+    }
+
+    /// The id of a project that is named by it or by its name. One that was removed has a usage still, by its id.
+    private func id(of project: String?) async throws -> String? {
+        guard let project else { return nil }
+        do {
+            return try await services.store.project(named: project).id
+        } catch let error as GatewayStoreError where error.kind == .notFound {
+            return project
+        }
     }
 }
 

@@ -41,7 +41,7 @@ struct EmbeddedAnswer {
         case .malformedCall(let call): message.parts.append(.malformedCall(call))
         case .result(let result): message.parts.append(.result(result))
         case .refusal(let text): message.parts.append(.refusal(text))
-        case .began, .reasoning, .calling, .usage, .notice: break
+        case .began, .reasoning, .thought, .calling, .usage, .notice: break
         }
     }
 }

@@ -38,7 +38,7 @@ final class EmbeddedGateway: ModelProvider {
     ) async throws -> ChatAnswer {
         let person = Person(ActionContext.current)
         let turns = turns(person)
-        let input = try await input(request, canAsk: person.canAsk)
+        let input = try await input(request, person)
         return try await withoutActuallyEscaping(receive) { receive in
             let lent = Lent(receive: receive)
             let made = Mutex(EmbeddedAnswer())
@@ -81,28 +81,35 @@ final class EmbeddedGateway: ModelProvider {
         }
     }
 
-    private func input(_ request: ChatRequest, canAsk: Bool) async throws -> TurnInput {
+    private func input(_ request: ChatRequest, _ person: Person) async throws -> TurnInput {
         var asked = request
         asked.model = "\(Self.id)/\(request.model)"
         asked.tools = []
         asked.extras = [:]
         var input = TurnInput(asked, isAgent: true)
-        input.canAsk = canAsk
+        input.canAsk = person.canAsk
         input.keepsRunning = false
         if let id = request.extras["session_id"]?.string, try await store.session(id) != nil {
             input.session = id
         } else {
-            input.project = try await project()
+            input.project = try await project(person)
         }
         return input
     }
 
     /// The project of the folder in which the command runs, which is made when it is first used.
-    private func project() async throws -> String {
+    private func project(_ person: Person) async throws -> String {
         let path = try Files.canonical(surroundings.locations.current)
         if let known = try await store.project(at: path) { return known.id }
         let name = path.split(separator: "/").last.map(String.init) ?? path
-        return try await store.createProject(NewProject(name: name, path: path)).id
+        // Another command may have made it meanwhile.
+        let opened = try await store.openProject(NewProject(name: name, path: path))
+        if opened.isNew {
+            person.tell(
+                "\(PlainText.escape(path)) is a project of the gateway from now on; "
+                    + "'martlet gateway project remove \(opened.project.id)' takes that back")
+        }
+        return opened.project.id
     }
 }
 

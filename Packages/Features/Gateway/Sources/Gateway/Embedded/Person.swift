@@ -15,11 +15,14 @@ struct Person: Sendable {
     var canAsk: Bool { context?.interaction.canAsk ?? false }
     var tracer: Tracer? { context?.tracer }
 
+    /// Tells something that is no part of the answer.
+    func tell(_ text: String) { context?.notice(text) }
+
     /// Asks about a call that no rule decides, in the words in which Chat asks.
     func decide(_ ticket: ApprovalTicket) async throws -> ApprovalAnswer {
         guard let context else { return ApprovalAnswer(isAllowed: false) }
         let name = PlainText.escape(ticket.call.name)
-        context.notice("\(name) is to be used: \(PlainText.escapeLines(ticket.call.input.text(.pretty)))")
+        context.notice("The model wants to use \(name):\n\(ticket.call.preview)")
         let options = [
             "Yes, this once", "Yes, in this conversation", "Yes, always in this folder", "No", "No, and say why",
         ]

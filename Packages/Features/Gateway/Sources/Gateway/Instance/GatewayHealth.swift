@@ -27,7 +27,9 @@ struct GatewayHealth: Record {
     var exit: ExitCode { state == .ok ? .done : .unreachable }
 
     /// Takes over what the gateway answered.
-    mutating func read(_ answer: JSON) {
+    ///
+    /// - Parameter isOwn: whether it is the one that other commands here can end.
+    mutating func read(_ answer: JSON, isOwn: Bool) {
         let isHealthy = answer["status"]?.string == "healthy" || answer["ok"]?.bool == true
         state = isHealthy ? .ok : .degraded
         version = answer["version"]?.string.map { PlainText.escape(String($0.prefix(64))) }
@@ -35,7 +37,7 @@ struct GatewayHealth: Record {
         uptime = answer["uptime_seconds"]?.double.flatMap { $0 >= 0 && $0 < 1e10 ? .seconds(Int64($0)) : nil }
         if !isHealthy {
             reason = answer["error"]?.string.map { PlainText.escape(String($0.prefix(500))) }
-            mend = "end it and start it again: martlet gateway stop"
+            mend = isOwn ? "end it and start it again: martlet gateway stop" : "see its own log"
         }
     }
 

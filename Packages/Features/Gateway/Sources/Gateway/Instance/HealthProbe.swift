@@ -12,7 +12,7 @@ struct HealthProbe: Sendable {
 
     /// Of one that said where it is, and which certificate it has.
     func look(at state: InstanceState) async -> GatewayHealth {
-        var health = await look(at: state.addresses.first ?? "", Self.trust(in: state))
+        var health = await look(at: state.addresses.first ?? "", Self.trust(in: state), isOwn: true)
         health.process = Int(state.process.process)
         health.started = state.started
         return health
@@ -42,21 +42,21 @@ struct HealthProbe: Sendable {
     /// Of any other, whose certificate is judged as that of every server.
     func look(at address: String, _ context: ActionContext) async -> GatewayHealth {
         let store = context.registry.optional((any TrustStore).self)
-        return await look(at: address, store.map { TrustDomain($0) } ?? TrustDomain())
+        return await look(at: address, store.map { TrustDomain($0) } ?? TrustDomain(), isOwn: false)
     }
 
-    private func look(at address: String, _ trust: TrustDomain) async -> GatewayHealth {
+    private func look(at address: String, _ trust: TrustDomain, isOwn: Bool) async -> GatewayHealth {
         var health = GatewayHealth(address: address)
         do {
             let start = services.surroundings.clock.measure()
             let response = try await send("/health", to: address, trust).requireSuccess()
             health.latency = start()
-            health.read(try JSON(parsing: response.body))
+            health.read(try JSON(parsing: response.body), isOwn: isOwn)
         } catch {
             let failure = AnyFailure(error)
             health.state = .down
             health.reason = failure.message
-            health.mend = Self.mend(failure.code)
+            health.mend = Self.mend(failure.code, isOwn: isOwn)
         }
         return health
     }
@@ -94,13 +94,15 @@ struct HealthProbe: Sendable {
         return request
     }
 
-    private static func mend(_ code: String) -> String {
+    private static func mend(_ code: String, isOwn: Bool) -> String {
         switch code {
-        case "http.refused": "start it: martlet gateway serve"
+        case "http.refused" where isOwn: "start it: martlet gateway serve"
+        case "http.refused": "nothing listens there; start it on that machine: martlet gateway serve"
         case "http.certificate": "look at the certificate: martlet auth trust verify ADDRESS"
         case "http.status": "something else answers there; see its own log, or choose another port: gateway.port"
         case "http.bad-answer", "json": "something else answers there; choose another port: gateway.port"
-        default: "end it and start it again: martlet gateway stop"
+        case _ where isOwn: "end it and start it again: martlet gateway stop"
+        default: "look at the address; without one, 'martlet gateway status' asks the gateway of this machine"
         }
     }
 }

@@ -62,6 +62,12 @@ struct Instance: Sendable {
         }
     }
 
+    /// The gateway that runs, as other commands speak of it; nil when there is none.
+    func user() throws -> String? {
+        guard let state = try state(), state.process.isAlive else { return nil }
+        return "the gateway that runs here (process \(state.process.process))"
+    }
+
     /// The gateway that runs, held so that its number cannot come to mean another process; nil when there is none.
     func running(loop: EventLoop) throws -> (state: InstanceState, process: OtherProcess)? {
         guard let state = try state(), let process = try OtherProcess(state.process.process, loop: loop),

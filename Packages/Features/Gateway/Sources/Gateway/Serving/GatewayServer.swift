@@ -81,11 +81,18 @@ struct GatewayServer {
         let origins = settings[GatewaySettings.origins]
         if !origins.isEmpty {
             configuration.crossOrigin = CrossOriginRules(
-                origins: Set(origins), headers: ["Authorization", "Content-Type", "X-API-Key", "X-Martlet-Dialect"],
-                exposed: ["X-Session-ID", "X-Project-ID", "X-Request-ID"])
+                origins: Set(origins),
+                headers: [
+                    "Authorization", "Content-Type", "X-API-Key", "X-Martlet-Dialect", "anthropic-beta",
+                    "anthropic-version",
+                ],
+                exposed: [
+                    "X-Session-ID", "X-Project-ID", "X-Request-ID", "request-id", "X-Martlet-Dropped", "Retry-After",
+                ])
         }
         configuration.limits.drain = drain
         configuration.spans += context.registry.all((any SpanSink).self)
+        configuration.redactor = context.host.redactor
         configuration.now = context.host.now
         configuration.authenticate = { head in
             guard let shown = head.shownToken, await token.accepts(shown) else { return nil }

@@ -21,7 +21,13 @@ struct GatewayToken: Sendable {
     /// The token, which is made when there is none yet.
     func current(_ context: ActionContext) async throws -> (token: Secret, place: Place) {
         if let known = try await known(context.registry) { return known }
-        return try await renewed(context)
+        return try await alone {
+            // Another command may have made one meanwhile, and shown it.
+            if let known = try await known(context.registry) { return known }
+            // A vault that is made for it asks for a passphrase, and a person wants to know for what.
+            context.notice("the gateway's clients show a token; it is made now, and kept among the secrets of Martlet")
+            return try await made(context)
+        }
     }
 
     /// The token; nil when there is none yet.
@@ -40,13 +46,27 @@ struct GatewayToken: Sendable {
             throw ServingError(
                 .settings, "\(Self.variable) is set, so that no other token would count; change or remove it there")
         }
+        return try await alone { try await made(context) }
+    }
+
+    /// Does work while no other command makes a token, so that none is shown that another one has replaced already.
+    private func alone<Result>(_ work: () async throws -> Result) async throws -> Result {
+        try Files.makeDirectories(surroundings.locations.data)
+        // A person may have to type a passphrase meanwhile.
+        let lock = try await FileLock.acquire(
+            "\(surroundings.locations.data)/gateway.token.lock", within: .seconds(300))
+        let result = try await work()
+        lock.release()
+        return result
+    }
+
+    private func made(_ context: ActionContext) async throws -> (token: Secret, place: Place) {
         let token = learnt("mgw_" + Base64URL.encode(try Random.bytes(32)))
         do {
             try await context.registry.one((any SecretStore).self).store(token, named: Self.name)
             return (token, .vault)
         } catch SecretStoreError.readOnly {
             // A build without a vault.
-            try Files.makeDirectories(surroundings.locations.data)
             try token.withText { text throws(FileError) in
                 try Files.writeAtomically(Array("\(text)\n".utf8), to: file, mode: 0o600)
             }

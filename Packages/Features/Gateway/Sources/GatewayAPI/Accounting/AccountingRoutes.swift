@@ -14,8 +14,8 @@ struct AccountingRoutes {
             Route(
                 .get, "/v1/usage", "getUsage", "Tokens and cost, summed up",
                 .query("by", "What each sum is of", default: UsageGroup.day),
-                .query("from", "The first day, such as 2026-11-01, by UTC", as: DayWord?.self),
-                .query("to", "The last day", as: DayWord?.self),
+                .query("from", "The first day, such as 2026-11-01, by UTC", as: DayWord?.self).documented(.day),
+                .query("to", "The last day", as: DayWord?.self).documented(.day),
                 .query("project_id", "Only of this project", as: String?.self),
                 .query("session_id", "Only of this session", as: String?.self),
                 .query("model", "Only of this model, as PROVIDER/MODEL or its bare name", as: String?.self)

@@ -27,8 +27,10 @@ extension TurnReport {
         start.project = place.project
         // What an agent's model said between its calls counts as well, and its calls have been answered.
         let message = isAgent ? nil : last?.message
-        return ChatAnswer(
+        var answer = ChatAnswer(
             start: start, message: message ?? Message(.assistant, text), finish: finish(isAgent), usage: outcome.usage)
+        answer.isUnapproved = outcome.isUnapproved
+        return answer
     }
 
     private func finish(_ isAgent: Bool) -> ChatAnswer.Finish {

@@ -29,7 +29,9 @@ final class Answering<Form: AnswerForm>: Answerable {
     func answer() async throws -> HTTPAnswer {
         do {
             return asked.streams ? try await stream() : try await whole()
-        } catch let error as GatewayError where error.retryAfter != nil {
+        } catch let error as GatewayError {
+            throw RequestProblem(error)
+        } catch let error as DialectError {
             throw RequestProblem(error)
         }
     }
@@ -49,14 +51,14 @@ final class Answering<Form: AnswerForm>: Answerable {
             await turn.leave()
             throw error
         }
-        return try answer(try await turn.report(), timeline)
+        return try answer(try await turn.report(), timeline, turn)
     }
 
     @inline(never)
-    private func answer(_ report: TurnReport, _ timeline: Timeline?) throws -> HTTPAnswer {
+    private func answer(_ report: TurnReport, _ timeline: Timeline?, _ turn: OpenTurn) throws -> HTTPAnswer {
         services.metrics.count(report, took: .now - start)
         let isWhole = !asked.isAgent && report.outcome.answer != nil
-        if let failure = report.failure, !isWhole { throw RequestProblem(failure) }
+        if let failure = report.failure, !isWhole { throw RequestProblem(failure, of: report) }
         var reply = form.reply(report.answer(isAgent: asked.isAgent))
         // The answer is there and was paid for, but could not be counted. As an `error` clients would throw it away.
         if let failure = report.failure {
@@ -64,14 +66,14 @@ final class Answering<Form: AnswerForm>: Answerable {
             reply["warning"] = ["code": .string(code), "message": .string(failure.message)]
         }
         if let timeline { reply["timeline"] = .array(timeline.frames) }
-        return placed(HTTPAnswer.json(JSON.object(reply)), report.place)
+        return placed(HTTPAnswer.json(JSON.object(reply)), report.place, turn)
     }
 
     // MARK: - Streams
 
     private func stream() async throws -> HTTPAnswer {
         let turn = try await services.turns.open(asked.input)
-        let opening = try await Opening(of: turn, within: services.patience)
+        let opening = try await Opening(of: turn, within: services.patience, waitsForServer: !asked.isAgent)
         if opening.isEnded, !opening.hasContent { try refuse(try await turn.report()) }
         return begin(turn, opening)
     }
@@ -81,18 +83,26 @@ final class Answering<Form: AnswerForm>: Answerable {
     private func refuse(_ report: TurnReport) throws {
         guard let failure = report.failure else { return }
         services.metrics.count(report, took: .now - start)
-        throw RequestProblem(failure)
+        throw RequestProblem(failure, of: report)
     }
 
     @inline(never)
     private func begin(_ turn: OpenTurn, _ opening: Opening) -> HTTPAnswer {
         let answer = StreamedAnswer(
             turn, form, after: opening.events, isAgent: asked.isAgent, since: start, services.metrics)
-        return placed(HTTPAnswer.events { try await answer.write(to: $0) }, turn.place)
+        return placed(HTTPAnswer.events { try await answer.write(to: $0) }, turn.place, turn)
     }
 
-    private func placed(_ answer: HTTPAnswer, _ place: TurnPlace) -> HTTPAnswer {
+    /// Names that a client made up, as a header line may have them.
+    private static func line(of names: [String]) -> String {
+        names.prefix(32).map { name in
+            String(name.unicodeScalars.prefix(64).map { 0x21...0x7E ~= $0.value ? Character($0) : "?" })
+        }.joined(separator: ", ")
+    }
+
+    private func placed(_ answer: HTTPAnswer, _ place: TurnPlace, _ turn: OpenTurn) -> HTTPAnswer {
         var answer = answer
+        if !turn.dropped.isEmpty { answer.headers["X-Martlet-Dropped"] = Self.line(of: turn.dropped) }
         answer.headers["X-Session-ID"] = place.session
         answer.headers["X-Project-ID"] = place.project
         return answer

@@ -8,6 +8,11 @@ enum DialectWish: String, Choice {
     case plain, rich
 }
 
+/// Whether a client that sees questions can answer them, where it says so.
+enum ApprovalWish: String, Choice {
+    case ask, deny
+}
+
 /// What a request wants of the gateway, whatever dialect it was written in.
 struct Asked: Sendable {
     var input: TurnInput
@@ -23,11 +28,16 @@ struct Asked: Sendable {
     /// Takes out of the request what is meant for the gateway itself. A client that brings tools of its own wants to run
     /// them, so that nothing runs here then.
     ///
-    /// - Parameter hasFrames: Whether the client's API has room for the frames of gateways.
+    /// - Parameters:
+    ///   - native: How the client wrote it.
+    ///   - hasFrames: Whether the client's API has room for the frames of gateways.
+    ///   - approvals: What becomes of calls that have to be asked for.
     init(
-        _ chat: ChatRequest, wish: DialectWish?, hasFrames: Bool, _ services: APIServices
+        _ chat: ChatRequest, _ native: NativeRequest, wish: DialectWish?, hasFrames: Bool,
+        approvals: ApprovalWish? = nil, _ services: APIServices
     ) throws(ValueError) {
         var chat = chat
+        chat.native = native
         func take(_ key: String) -> JSON? {
             defer { chat.extras[key] = nil }
             return chat.extras[key]
@@ -46,7 +56,7 @@ struct Asked: Sendable {
         input.systemPrompt = prompt
         input.selection = try tools.map(Self.selection)
         // Only a client that sees the question can answer it.
-        input.canAsk = isRich && streams
+        input.canAsk = isRich && streams && approvals != .deny
         input.keepsRunning = services.keepsRunning
     }
 

@@ -45,7 +45,7 @@ extension ChatRoutes {
 
     private func debug(_ body: CompletionBody, _ wish: DialectWish?) async throws -> DebugReply {
         let request = try understood { () throws(DialectError) in try OpenAIRequest(body.json) }
-        let asked = try Asked(request.chat, wish: wish, hasFrames: true, services)
+        let asked = try Asked(request.chat, request.native, wish: wish, hasFrames: true, services)
         do {
             let model = try await services.turns.model(named: asked.model)
             return DebugReply(asked: asked, model: "\(model.provider)/\(model.id)")

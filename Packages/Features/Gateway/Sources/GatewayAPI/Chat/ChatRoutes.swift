@@ -16,6 +16,10 @@ struct ChatRoutes {
         .header("X-Martlet-Dialect", "rich for an agent turn with its frames, plain for OpenAI's only")
     }
 
+    private var approvals: RouteInput<ApprovalWish?> {
+        .header("X-Martlet-Approvals", "deny where nobody can answer an approval_request; ask, as when absent, else")
+    }
+
     var all: [Route] { answering + controls }
 
     // MARK: - Answers
@@ -24,9 +28,9 @@ struct ChatRoutes {
         [
             Route(
                 .post, "/v1/chat/completions", "createCompletion", "An answer, in OpenAI's dialect or in gateways'",
-                wish,
+                wish, approvals,
                 .body(CompletionBody.self, "What is asked", unknown: .kept)
-            ) { _, wish, body in try await complete(body, wish).answer() }
+            ) { _, wish, approvals, body in try await complete(body, wish, approvals).answer() }
             .answering(.ok, CompletionReply.self, "The answer").details(Self.details)
             .example(request: Self.example([:])),
             Route(
@@ -38,11 +42,14 @@ struct ChatRoutes {
             Route(
                 .post, "/v1/messages", "createMessage", "An answer, in Anthropic's dialect", wish,
                 .body(MessagesBody.self, "What is asked", unknown: .kept)
-            ) { _, wish, body in try await message(body, wish).answer() }
+            ) { request, wish, body in try await message(body, wish, request.head).answer() }
             .answering(.ok, MessagesReply.self, "The answer").example(request: Self.example(["max_tokens": 1024])),
         ].map { route in
             route.answering(.ok, type: "text/event-stream", "The answer as it comes into being")
-                .refusing(.notFound, .conflict, .tooManyRequests, .badGateway, .gatewayTimeout)
+                .refusing(
+                    .notFound, .conflict, .contentTooLarge, .tooManyRequests, .badGateway, .gatewayTimeout,
+                    HTTPStatus(529)
+                )
                 // As OpenAI and Anthropic do it; their clients know no 422.
                 .refusingInputs(with: .badRequest).tagged("chat")
         }
@@ -69,9 +76,12 @@ struct ChatRoutes {
     // Not inlined: what they work with would be memory of every task that waits for its answer.
 
     @inline(never)
-    private func complete(_ body: CompletionBody, _ wish: DialectWish?) throws -> any Answerable {
+    private func complete(
+        _ body: CompletionBody, _ wish: DialectWish?, _ approvals: ApprovalWish?
+    ) throws -> any Answerable {
         let request = try understood { () throws(DialectError) in try OpenAIRequest(body.json) }
-        let asked = try Asked(request.chat, wish: wish, hasFrames: true, services)
+        let asked = try Asked(
+            request.chat, request.native, wish: wish, hasFrames: true, approvals: approvals, services)
         let form = OpenAIForm(asked, includesUsage: request.wantsUsage, services)
         return Answering(services: services, asked: asked, form: form)
     }
@@ -79,14 +89,21 @@ struct ChatRoutes {
     @inline(never)
     private func respond(_ body: ResponsesBody, _ wish: DialectWish?) throws -> any Answerable {
         let request = try understood { () throws(DialectError) in try ResponsesRequest(body.json) }
-        let asked = try Asked(request.chat, wish: wish, hasFrames: false, services)
+        let asked = try Asked(request.chat, request.native, wish: wish, hasFrames: false, services)
         return Answering(services: services, asked: asked, form: ResponsesForm(asked, services))
     }
 
     @inline(never)
-    private func message(_ body: MessagesBody, _ wish: DialectWish?) throws -> any Answerable {
+    private func message(
+        _ body: MessagesBody, _ wish: DialectWish?, _ head: HTTPRequestHead
+    ) throws -> any Answerable {
         let request = try understood { () throws(DialectError) in try AnthropicRequest(body.json) }
-        let asked = try Asked(request.chat, wish: wish, hasFrames: false, services)
+        var native = request.native
+        // What the body may have in it is decided there too.
+        let betas = head.headers.list("anthropic-beta")
+        if !betas.isEmpty { native.headers["anthropic-beta"] = betas.joined(separator: ",") }
+        if head.query == "beta=true" { native.query = head.query }
+        let asked = try Asked(request.chat, native, wish: wish, hasFrames: false, services)
         return Answering(services: services, asked: asked, form: AnthropicForm(asked))
     }
 

@@ -14,24 +14,27 @@ struct CompletionBody: InputValue {
         [
             Schema.Property(
                 "model", "PROVIDER/MODEL, or a model's name; the usual one when absent", .optional(.string)),
-            Schema.Property("messages", "The conversation, the oldest first", .array(message)),
+            Schema.Property(
+                "messages", "The conversation, the oldest first", .array(message), keywords: ["minItems": 1]),
             Schema.Property(
                 "conversation", "The same, where messages are folded into one for servers that forget",
-                .optional(.array(message))),
+                .optional(.array(message)), keywords: ["minItems": 1]),
             Schema.Property("stream", "Whether the answer is wanted as it comes into being", .optional(.boolean)),
             Schema.Property("stream_options", "include_usage asks for what a stream took", .optional(.any)),
             Schema.Property("tools", "Functions that the client runs itself", .optional(.array(.any))),
             Schema.Property("response_format", "What the answer has to look like", .optional(.any)),
-            Schema.Property("max_tokens", "How many tokens the answer may have", .optional(.integer(nil))),
-            Schema.Property("max_completion_tokens", "The newer name of max_tokens", .optional(.integer(nil))),
+            Schema.Property(
+                "max_tokens", "How many tokens the answer may have", .optional(.integer(nil)), keywords: .counts),
+            Schema.Property(
+                "max_completion_tokens", "The newer name of max_tokens", .optional(.integer(nil)), keywords: .counts),
             Schema.Property("temperature", "How freely words are chosen", .optional(.number(nil))),
             Schema.Property("top_p", "Of how likely words it is chosen", .optional(.number(nil))),
             Schema.Property("stop", "Words that end the answer", .optional(.any)),
-            Schema.Property("seed", "For answers that can be repeated", .optional(.integer(nil))),
-            Schema.Property("n", "Only 1 is possible", .optional(.integer(nil))),
+            Schema.Property("seed", "For answers that can be repeated", .optional(.integer(nil)), keywords: .wholes),
+            Schema.Property("n", "Only 1 is possible", .optional(.integer(nil)), keywords: ["const": 1]),
             Schema.Property("reasoning_effort", "How much to think", .optional(.string)),
-            Schema.Property("tool_choice", "Which function is to be used; for the provider", .optional(.any)),
-            Schema.Property("parallel_tool_calls", "Whether several may be; for the provider", .optional(.boolean)),
+            Schema.Property("tool_choice", "Which function may or must be used", .optional(.any)),
+            Schema.Property("parallel_tool_calls", "Whether several may be called at once", .optional(.boolean)),
         ] + GatewayMembers.properties)
 
     private static let message = Schema.record([
@@ -44,6 +47,20 @@ struct CompletionBody: InputValue {
         Schema.Property("reasoning_content", "What the model thought", .optional(.string)),
         Schema.Property("reasoning", "What the model thought, under another name", .optional(.any)),
     ])
+}
+
+extension JSONObject {
+    /// Numbers of things, of which there is at least one.
+    static var counts: JSONObject { ["minimum": 1, "maximum": .int(.max)] }
+    /// Whole numbers as far as they are read.
+    static var wholes: JSONObject { ["minimum": .int(.min), "maximum": .int(.max)] }
+    /// What has to be there: a text or a list with something in it.
+    static var content: JSONObject { ["type": ["string", "array"]] }
+    /// A day by the calendar.
+    static var day: JSONObject { ["format": "date"] }
+    static var regularExpression: JSONObject { ["minLength": 1, "format": "regex"] }
+    /// A path within a folder.
+    static var relativePath: JSONObject { ["pattern": #"^(?!/)(?!(.*/)?\.\.(/|$))[^\u0000]+$"#] }
 }
 
 /// The gateway's own members, which every kind of request may have.

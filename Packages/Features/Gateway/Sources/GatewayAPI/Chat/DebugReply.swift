@@ -25,9 +25,21 @@ struct DebugReply: Record {
             }
         },
         Field("tools", "The client's own tools") { $0.chat.tools.map(\.name) },
+        Field("tool_choice", "Which of them may or must be used") { $0.chat.toolChoice?.word },
         Field("max_tokens", "How many tokens the answer may have") { $0.chat.options.maxTokens },
         Field("temperature", "How freely words are chosen") { $0.chat.options.temperature },
         Field("top_p", "Of how likely words it is chosen") { $0.chat.options.topP },
         Field("passed_on", "What goes to the provider as it is") { JSON.object($0.chat.extras) },
     ]
+}
+
+extension ToolChoice {
+    fileprivate var word: String {
+        switch self {
+        case .auto: "auto"
+        case .never: "none"
+        case .required: "required"
+        case .tool(let name): "tool \(name)"
+        }
+    }
 }

@@ -11,6 +11,8 @@ enum CompletionReply: Shaped {
         Schema.Property("usage", "What it took, under both names", .optional(.map(.any))),
         Schema.Property("session_id", "The session of an agent turn", .optional(.string)),
         Schema.Property("project_id", "Its project", .optional(.string)),
+        Schema.Property(
+            "unapproved", "true where a tool was not used because nobody was there to allow it", .optional(.boolean)),
         Schema.Property("timeline", "The tools that ran, in the rich dialect", .optional(.array(.any))),
         Schema.Property("warning", "What went wrong without touching the answer: code, message", .optional(.map(.any))),
     ])

@@ -13,18 +13,21 @@ struct ResponsesBody: InputValue {
         [
             Schema.Property(
                 "model", "PROVIDER/MODEL, or a model's name; the usual one when absent", .optional(.string)),
-            Schema.Property("input", "A text, or a list of items", .any),
+            Schema.Property(
+                "input", "A text, or a list of items", .any,
+                keywords: ["anyOf": [["type": "string"], ["type": "array", "minItems": 1]]]),
             Schema.Property("instructions", "What the model is told before anything else", .optional(.string)),
             Schema.Property("stream", "Whether the answer is wanted as it comes into being", .optional(.boolean)),
             Schema.Property("tools", "Functions that the client runs itself", .optional(.array(.any))),
             Schema.Property("text", "What the answer has to look like", .optional(.any)),
             Schema.Property("reasoning", "How much to think", .optional(.any)),
-            Schema.Property("max_output_tokens", "How many tokens the answer may have", .optional(.integer(nil))),
+            Schema.Property(
+                "max_output_tokens", "How many tokens the answer may have", .optional(.integer(nil)), keywords: .counts),
             Schema.Property("temperature", "How freely words are chosen", .optional(.number(nil))),
             Schema.Property("top_p", "Of how likely words it is chosen", .optional(.number(nil))),
             Schema.Property("previous_response_id", "Not possible: nothing is kept", .optional(.string)),
-            Schema.Property("tool_choice", "Which function is to be used; for the provider", .optional(.any)),
-            Schema.Property("parallel_tool_calls", "Whether several may be; for the provider", .optional(.boolean)),
+            Schema.Property("tool_choice", "Which function may or must be used", .optional(.any)),
+            Schema.Property("parallel_tool_calls", "Whether several may be called at once", .optional(.boolean)),
         ] + GatewayMembers.properties)
 }
 
@@ -40,9 +43,11 @@ struct MessagesBody: InputValue {
         [
             Schema.Property(
                 "model", "PROVIDER/MODEL, or a model's name; the usual one when absent", .optional(.string)),
-            Schema.Property("messages", "The conversation, the oldest first", .array(message)),
+            Schema.Property(
+                "messages", "The conversation, the oldest first", .array(message), keywords: ["minItems": 1]),
             Schema.Property("system", "What the model is told before anything else: a text or blocks", .optional(.any)),
-            Schema.Property("max_tokens", "How many tokens the answer may have", .optional(.integer(nil))),
+            Schema.Property(
+                "max_tokens", "How many tokens the answer may have", .optional(.integer(nil)), keywords: .counts),
             Schema.Property("stream", "Whether the answer is wanted as it comes into being", .optional(.boolean)),
             Schema.Property("tools", "Tools that the client runs itself", .optional(.array(.any))),
             Schema.Property("tool_choice", "Which of them is to be used", .optional(.any)),
@@ -55,6 +60,6 @@ struct MessagesBody: InputValue {
 
     private static let message = Schema.record([
         Schema.Property("role", "Who wrote it", .choice(["system", "user", "assistant"])),
-        Schema.Property("content", "A text or a list of blocks", .any),
+        Schema.Property("content", "A text or a list of blocks", .any, keywords: .content),
     ])
 }

@@ -26,13 +26,20 @@ struct ErrorFacts: Record {
         Field("param", "The member of the request that it is about") { $0.param },
         Field("code", "The stable reason") { WireCode.text(of: $0.report.code) },
         Field("status", "The status of the answer") { $0.report.status.code },
-        Field("details", "Every value that is wrong, where there are several") { facts in
-            facts.report.inputs.count > 1 ? facts.report.inputs.map(WrongInput.init) : nil
+        Field("details", "Every value that is wrong, where there are several; or what Anthropic's clients look for") {
+            $0.details
         },
     ]
 
     /// The kind of an error with that status.
     static func type(status: Int) -> String { AnthropicDialect.errorType(status: status) }
+
+    private var details: JSON? {
+        let code = WireCode.text(of: report.code)
+        // By this a client of Anthropic's knows to go on with whole conversations.
+        if code == "thread_unsupported_request" { return ["error_code": .string(code), "unsupported": ["thread"]] }
+        return report.inputs.count > 1 ? .array(report.inputs.map { WrongInput(problem: $0).json }) : nil
+    }
 
     private var param: String? {
         if let name = report.inputs.first?.name { return name.isEmpty ? nil : name }

@@ -1,8 +1,10 @@
 import Capabilities
+import GatewayTurns
 import HTTPCore
 import HTTPServer
 import JSON
 import ModelKit
+import TurnLoop
 
 extension RequestProblem {
     static func noProject(_ id: String) -> RequestProblem {
@@ -29,7 +31,27 @@ extension RequestProblem {
 
     /// Why there is no answer, when a turn ended before it had said anything.
     init(_ failure: any Failure) {
-        self.init(FailureStatus.status(of: failure), code: failure.code, failure.message)
-        headers["Retry-After"] = failure.details["retry_after"]?.int.map(String.init)
+        let param = failure.details["param"]?.string
+        self.init(
+            FailureStatus.status(of: failure), code: failure.code, failure.message,
+            inputs: param.map { [InputProblem(place: "body", name: $0, message: failure.message)] } ?? [])
+        headers["Retry-After"] = FailureStatus.retryAfter(failure).map(String.init)
+        // The libraries of both vendors know it.
+        if FailureStatus.isFinal(failure) { headers["x-should-retry"] = "false" }
+    }
+
+    /// Why a turn has no answer, with the word that the vendors' libraries know for what must not be sent again: a refused
+    /// key stays refused, and tools that have been used would be used once more.
+    init(_ failure: any Failure, of report: TurnReport) {
+        self.init(failure)
+        let isRefused = failure.exit == .denied || [401, 403].contains(failure.details["status"]?.int)
+        if isRefused || report.hasUsedTools { headers["x-should-retry"] = "false" }
+    }
+}
+
+extension TurnReport {
+    /// Whether something was done that another try would do again.
+    fileprivate var hasUsedTools: Bool {
+        outcome.calls > 0 || outcome.messages.contains { $0.message.calls.contains(where: \.isDone) }
     }
 }

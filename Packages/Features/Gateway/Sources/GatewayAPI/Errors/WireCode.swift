@@ -6,6 +6,7 @@ enum WireCode {
         "server.internal": "internal_error", "server.host": "unknown_host", "server.origin": "origin_not_allowed",
         "server.method": "method_not_allowed", "server.type": "unsupported_media_type",
         "server.malformed": "malformed_request", "storage.full": "storage_full",
+        "chat.too-long": "context_length_exceeded",
     ]
 
     static func text(of code: String) -> String {

@@ -11,7 +11,9 @@ struct FileRoutes {
     var all: [Route] { (looking + [reading, writing]).map { $0.tagged("files").refusing(.notFound, .conflict) } }
 
     private var id: RouteInput<String> { .path("id", "The project") }
-    private var path: RouteInput<String> { .path("path", "The file, from the project's folder on") }
+    private var path: RouteInput<String> {
+        .path("path", "The file, from the project's folder on").documented(.relativePath)
+    }
     private var hidden: RouteInput<Bool> { .query("hidden", "Also names that begin with a dot", default: false) }
     private var ignored: RouteInput<Bool> { .query("ignored", "Also what .gitignore leaves out", default: false) }
     private var limit: RouteInput<Int> { .query("limit", "At most so many", in: 1...10_000, default: 1000) }
@@ -19,7 +21,7 @@ struct FileRoutes {
     private func workspace(_ project: String) async throws -> Workspace {
         let project = try await services.project(project)
         do {
-            return try Workspace(project.path)
+            return try Workspace(canonical: project.path)
         } catch {
             throw RequestProblem(
                 .conflict, code: "gateway.folder-missing", "the project's folder cannot be opened: \(error.message)")
@@ -32,7 +34,7 @@ struct FileRoutes {
         [
             Route(
                 .get, "/v1/projects/{id}/files", "listFiles", "The files of a project, as a tree or by a pattern", id,
-                .query("path", "The folder, from the project's on", default: "."),
+                .query("path", "The folder, from the project's on", default: ".").documented(.relativePath),
                 .query("depth", "How many levels", in: 1...64, default: 1),
                 .query(
                     "glob", "Only files whose path fits, such as **/*.swift; depth does not count then",
@@ -50,8 +52,9 @@ struct FileRoutes {
             Route(
                 .get, "/v1/projects/{id}/search", "searchFiles", "Lines of a project's text files that fit a pattern",
                 id,
-                .query("pattern", "A regular expression, or a text when literal is set", as: String.self),
-                .query("path", "The file or folder, from the project's on", default: "."),
+                .query("pattern", "A regular expression, or a text when literal is set", as: String.self)
+                    .documented(.regularExpression),
+                .query("path", "The file or folder, from the project's on", default: ".").documented(.relativePath),
                 .query("glob", "Only files whose path fits, such as *.swift", as: String?.self),
                 .query("literal", "Search for the text as it is", default: false),
                 .query("ignore_case", "Make no difference between a and A", default: false), hidden, ignored, limit

@@ -16,14 +16,14 @@ struct ProjectRoutes {
             ) { _, page, size, search in try await list(page, size, search) },
             Route(
                 .post, "/v1/projects", "createProject", "Makes a project, and its folder where there is none",
-                .body(NewProjectBody.self, "What it is to be", unknown: .ignored)
+                .body(NewProjectBody.self, "What it is to be", unknown: .kept)
             ) { _, body in try await create(body) },
             Route(.get, "/v1/projects/{id}", "getProject", "One project", .path("id", "The project")) { _, id in
                 try await read(id)
             }.refusing(.notFound),
             Route(
                 .patch, "/v1/projects/{id}", "changeProject", "Changes what is given, but never the path",
-                .path("id", "The project"), .body(ProjectBody.self, "What is to change", unknown: .ignored)
+                .path("id", "The project"), .body(ProjectBody.self, "What is to change", unknown: .kept)
             ) { _, id, body in try await change(id, body) }.refusing(.notFound),
             Route(
                 .delete, "/v1/projects/{id}", "deleteProject", "Forgets a project and its sessions, but no file of it",

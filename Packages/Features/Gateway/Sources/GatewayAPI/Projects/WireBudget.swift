@@ -21,6 +21,11 @@ struct WireBudget: InputValue, OutputValue {
     ])
 
     init(json: JSON) throws(ValueError) {
+        let known = ["project_tokens", "project_cost", "session_tokens", "session_cost"]
+        for name in json.object?.keys ?? [] where !known.contains(name) {
+            throw ValueError(
+                "is no limit that is known\(Suggestion.text(for: name, among: known))", at: [PlainText.escape(name)])
+        }
         func cost(_ name: String) -> Cost? {
             json[name]?.double.map { Cost(nanodollars: Int(($0 * 1e9).rounded())) }
         }

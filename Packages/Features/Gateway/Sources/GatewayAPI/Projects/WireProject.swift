@@ -35,7 +35,7 @@ struct ProjectBody: InputValue {
     static let schema = Schema.record([name(.optional(.string))] + others)
 
     fileprivate static func name(_ schema: Schema) -> Schema.Property {
-        Schema.Property("name", "What people call it", schema)
+        Schema.Property("name", "What people call it", schema, keywords: ["pattern": #"\S"#])
     }
 
     fileprivate static let others = [
@@ -54,7 +54,9 @@ struct ProjectBody: InputValue {
         do { rules = try json["rules"].flatMap { $0.isNull ? nil : $0 }.map(Self.rules) } catch {
             throw error.under("rules")
         }
-        budget = try json["budget"].flatMap { $0.isNull ? nil : $0 }.map(Self.budget)
+        do { budget = try json["budget"].flatMap { $0.isNull ? nil : $0 }.map(Self.budget) } catch {
+            throw error.under("budget")
+        }
     }
 
     private static func rules(_ json: JSON) throws(ValueError) -> [ApprovalRule] { try [ApprovalRule](json: json) }

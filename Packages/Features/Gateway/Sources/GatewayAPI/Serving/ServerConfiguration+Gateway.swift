@@ -6,6 +6,8 @@ extension ServerConfiguration {
     public mutating func adopt(_ services: APIServices) {
         envelope = { ErrorBody(report: $0).json }
         status = { FailureStatus.known($0) }
+        // The names under which OpenAI's clients and Anthropic's look for it.
+        requestIDHeaders = ["X-Request-ID", "request-id"]
         spans.append(services.metrics)
     }
 }

@@ -18,8 +18,9 @@ public struct ClaudeCommand: Sendable {
         public var rounds = 50
         /// How long a person may think about an approval; after that it counts as denied.
         public var approval: Duration = .seconds(300)
-        /// How long it may take after SIGTERM, which it gets as soon as the turn is to stop, before it gets SIGKILL.
-        public var grace: Duration = .milliseconds(200)
+        /// How long it may take after SIGTERM, which it gets as soon as the turn is to stop, before it gets SIGKILL. Half of
+        /// the 200 ms in which a turn has to stop, so that the rest is left for its end.
+        public var grace: Duration = .milliseconds(100)
         /// How long it may take to go after its turn has ended.
         public var farewell: Duration = .seconds(2)
         /// How long one line of its output may be, in bytes. Contents of files and images stand in one line.

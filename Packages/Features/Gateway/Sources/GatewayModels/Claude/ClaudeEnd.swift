@@ -50,12 +50,14 @@ struct ClaudeEnd {
         return GatewayModelsError(.claudeCrashed, "claude ended \(how) before its turn was done\(words); try again")
     }
 
-    /// Words of the command as a part of our sentence: short, harmless, without any secret that it was given.
+    /// Words of the command as a part of our sentence: short, harmless, without any secret that it was given or that can
+    /// be known by its shape.
     private func words(_ said: String) -> String {
         var said = said
         for (name, value) in run.claude.environment.variables where value.count >= 8 && Self.isSecret(name) {
             while let range = said.firstRange(of: value) { said.replaceSubrange(range, with: "…") }
         }
+        said = Redactor().redact(said)
         var words = PlainText.escape(said.split { $0.isNewline }.joined(separator: " / "))
         if words.count > Self.longestQuotation { words = "…" + words.suffix(Self.longestQuotation) }
         while let last = words.last, last == "." || last.isWhitespace { words.removeLast() }

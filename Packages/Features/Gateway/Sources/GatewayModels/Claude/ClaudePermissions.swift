@@ -89,8 +89,13 @@ struct ClaudePermissions {
         case .failure(InteractionError.declined), .failure(is CancellationError):
             return Step(events: turn.deny(call, by: .person), reply: ClaudeReply.deny(id, ClaudeReply.words(nil)))
         case .failure(let error):
-            let words = ClaudeReply.words(AnyFailure(error).message)
-            return Step(events: turn.deny(call, by: .nobody), reply: ClaudeReply.deny(id, words))
+            // Such as an answer given beforehand that does not fit: nobody has decided, and nobody shall think that all is
+            // well.
+            let message = AnyFailure(error).message
+            turn.isUnapproved = true
+            return Step(
+                events: turn.deny(call, by: .nobody) + [.notice(message)],
+                reply: ClaudeReply.deny(id, ClaudeReply.words(message)))
         }
     }
 

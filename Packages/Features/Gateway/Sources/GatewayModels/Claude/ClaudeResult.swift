@@ -10,7 +10,10 @@ struct ClaudeResult {
     let text: String?
     let errors: [String]
     let usage: Usage?
-    let cost: Cost?
+    /// What the session has cost. In one that is gone on with, earlier turns are in it, though `usage` is this turn's.
+    let sessionCost: Cost?
+    /// What this turn has cost; nil where the command does not say.
+    let turnCost: Cost?
 
     init(_ frame: JSON) {
         isError = frame["is_error"]?.bool ?? false
@@ -18,9 +21,15 @@ struct ClaudeResult {
         text = frame["result"]?.string
         errors = (frame["errors"]?.array ?? []).compactMap(\.string)
         usage = Self.usage(frame["usage"])
-        cost = frame["total_cost_usd"]?.double.flatMap { dollars in
-            dollars >= 0 && dollars < 1e9 ? Cost(nanodollars: Int((dollars * 1e9).rounded())) : nil
-        }
+        sessionCost = Self.cost(frame["total_cost_usd"])
+        let models = frame["model_usage_since_last_result"]?.object ?? [:]
+        let costs = models.compactMap { model in Self.cost(model.value["costUSD"])?.nanodollars }
+        turnCost = costs.isEmpty ? nil : Cost(nanodollars: costs.reduce(0, +))
+    }
+
+    private static func cost(_ dollars: JSON?) -> Cost? {
+        guard let dollars = dollars?.double, dollars >= 0, dollars < 1e9 else { return nil }
+        return Cost(nanodollars: Int((dollars * 1e9).rounded()))
     }
 
     /// What Anthropic counts, in which the parts of the cache stand apart.

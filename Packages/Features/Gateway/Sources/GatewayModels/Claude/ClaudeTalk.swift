@@ -25,7 +25,7 @@ struct ClaudeTalk {
 
     init(_ run: ClaudeRun) {
         self.run = run
-        turn = ClaudeTurn(now: run.claude.now)
+        turn = ClaudeTurn(isResumed: run.order.resume != nil, now: run.claude.now)
         permissions = ClaudePermissions(run)
     }
 
@@ -107,6 +107,8 @@ struct ClaudeTalk {
                 // The end of its input is the end of its work.
                 outgoing.continuation.finish()
                 expectEnd()
+            } else if let denial = turn.denial {
+                refusal = .failed(AnyFailure(GatewayModelsError.denied(denial)))
             } else if turn.isBetweenRounds, !isStopping {
                 refusal = await refusalOfNextRound()
             }

@@ -5,6 +5,7 @@ import TurnLoop
 extension ClaudeTurn {
     mutating func receive(piece event: JSON) -> [TurnEvent] {
         switch event["type"]?.string {
+        case "message_start": return began(message: event["message"])
         case "content_block_start":
             settleBlock()
             let content = event["content_block"]
@@ -31,6 +32,18 @@ extension ClaudeTurn {
         }
     }
 
+    /// Counts a message once: all its frames have its id and the same usage. Its start comes before them, so that also a
+    /// message that is cut off counts with what it has read.
+    private mutating func began(message: JSON?) -> [TurnEvent] {
+        guard let id = message?["id"]?.string, counted.insert(id).inserted else { return [] }
+        rounds += 1
+        let used = ClaudeResult.usage(message?["usage"]) ?? Usage()
+        usage = usage + used
+        usage.cost = estimate
+        (written, open) = (used.outputTokens ?? 0, [])
+        return [.round(rounds)]
+    }
+
     private mutating func count(written all: Int) {
         guard (written..<1 << 40).contains(all) else { return }
         usage.outputTokens = (usage.outputTokens ?? 0) + all - written
@@ -46,16 +59,7 @@ extension ClaudeTurn {
             serviceWords = content.compactMap { $0["text"]?.string }.first ?? serviceWords
             return []
         }
-        var events: [TurnEvent] = []
-        // All frames of one message have its id, and the same usage.
-        if let id = message["id"]?.string, counted.insert(id).inserted {
-            rounds += 1
-            events.append(.round(rounds))
-            let used = ClaudeResult.usage(message["usage"]) ?? Usage()
-            usage = usage + used
-            usage.cost = estimate
-            (written, open) = (used.outputTokens ?? 0, [])
-        }
+        var events = began(message: message)
         for content in content {
             switch content["type"]?.string {
             case "text": events += said(content["text"]?.string ?? "", isReasoning: false) { .text($0) }

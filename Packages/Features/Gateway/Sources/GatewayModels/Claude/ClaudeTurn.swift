@@ -13,11 +13,15 @@ struct ClaudeTurn {
     }
 
     let now: @Sendable () -> Timestamp
+    /// Whether the command goes on with a session of its own.
+    let isResumed: Bool
     private(set) var start: ChatStart?
     var parts: [Message.Part] = []
     private(set) var result: ClaudeResult?
     /// The command's own words about a failure of its service.
     var serviceWords: String?
+    /// What the service said of a key or sign-in that it does not accept, which no further try will change.
+    private(set) var denial: String?
     var usage = Usage()
     var updates: [String: CallUpdate] = [:]
     var rounds = 0
@@ -32,7 +36,8 @@ struct ClaudeTurn {
     /// Whether a round is over and the model is about to be asked again.
     private(set) var isBetweenRounds = false
 
-    init(now: @escaping @Sendable () -> Timestamp) {
+    init(isResumed: Bool, now: @escaping @Sendable () -> Timestamp) {
+        self.isResumed = isResumed
         self.now = now
     }
 
@@ -56,11 +61,19 @@ struct ClaudeTurn {
             let result = ClaudeResult(frame)
             self.result = result
             settleBlock()
-            if let total = result.usage { usage = total }
-            usage.cost = result.cost ?? estimate
+            // The account of a turn that was stopped leaves out the message that was cut off.
+            if let total = result.usage, !result.isError || total.tokens >= usage.tokens { usage = total }
+            usage.cost = cost(by: result)
             return [.chat(.usage(usage))]
         default: return []
         }
+    }
+
+    /// What the turn has cost: as the command says, else by the list of prices. The session's total is this turn's only in
+    /// a new session; in an old one it is better than nothing, since a budget must not stop counting.
+    private func cost(by result: ClaudeResult) -> Cost? {
+        if let cost = result.turnCost { return cost }
+        return isResumed ? estimate ?? result.sessionCost : result.sessionCost ?? estimate
     }
 
     /// What the usage would cost by the list, for a turn that ends before the command says it.
@@ -78,10 +91,19 @@ struct ClaudeTurn {
             self.start = start
             return [.chat(.began(start))]
         case "api_retry":
+            if let status = frame["error_status"]?.int, status == 401 || status == 403 {
+                denial = "status \(status)" + (frame["error"]?.string.map { ", \($0)" } ?? "")
+                return []
+            }
             let (attempt, most) = (frame["attempt"]?.int ?? 1, frame["max_retries"]?.int ?? 0)
             return [.notice("the service of claude does not answer; attempt \(attempt) of \(most)")]
         case "compact_boundary": return [.notice("claude has summarised the earlier part of its session")]
         default: return []
         }
     }
+}
+
+extension Usage {
+    /// All that was read and written, as far as it is known.
+    fileprivate var tokens: Int { (inputTokens ?? 0) + (outputTokens ?? 0) }
 }

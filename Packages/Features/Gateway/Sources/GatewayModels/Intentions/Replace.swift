@@ -7,7 +7,7 @@ struct Replace: Previewing {
 
     let old: String
     let new: String
-    private(set) var scope: Scope
+    let scope: Scope
     private(set) var isPreview: Bool
 
     init?(_ clause: Clause) {
@@ -23,13 +23,6 @@ struct Replace: Previewing {
         self.new = new
         self.scope = scope
         isPreview = verb != clause.head
-    }
-
-    /// The same in another place.
-    func inside(_ path: String) -> Replace {
-        var other = self
-        other.scope = Scope(path: path)
-        return other
     }
 
     var applied: Replace {

@@ -62,7 +62,7 @@ struct SettleMarker: Previewing {
         }
         if isFix, let order = line.order {
             desk.say("The TODO in \(Markdown.code("\(path):\(line.number)")) says itself what to do, so I do it.")
-            return try follow(order, line, in: path, at: &desk)
+            return try follow(order, line, lines, in: path, at: &desk)
         }
         guard let block = lines.block(around: line.number) else {
             throw .impossible(
@@ -79,19 +79,19 @@ struct SettleMarker: Previewing {
         try desk.edit(path, [(lines.text(block), changed)], isPreview: isFix)
     }
 
-    /// Does what a TODO says, and then takes it away.
+    /// Takes a TODO away and does what it says, in one edit: the replacement would else reach the TODO's own words.
     private func follow(
-        _ order: Replace, _ line: MarkerLine, in path: String, at desk: inout Desk
+        _ order: Replace, _ line: MarkerLine, _ lines: FileLines, in path: String, at desk: inout Desk
     ) throws(Stop) {
-        try order.inside(path).carryOut(at: &desk)
-        let lines = try desk.lines(of: path, around: line.number)
-        guard let now = MarkerLine(lines, line.number, nil) else { return }
-        if now.isAlone, let edit = lines.removing(now.number...now.number) {
-            try desk.edit(path, [edit], isPreview: false)
-        } else if let block = lines.block(around: now.number) {
-            let changed = block.map { $0 == now.number ? now.rest : lines[$0] ?? "" }.joined(separator: "\n")
-            try desk.edit(path, [(lines.text(block), changed)], isPreview: false)
+        var edits: [(old: String, new: String)] = []
+        if line.isAlone, let edit = lines.removing(line.number...line.number) {
+            edits.append(edit)
+        } else if let block = lines.block(around: line.number) {
+            let changed = block.map { $0 == line.number ? line.rest : lines[$0] ?? "" }.joined(separator: "\n")
+            edits.append((lines.text(block), changed))
         }
+        edits.append((order.old, order.new))
+        try desk.edit(path, edits, everywhere: true, isPreview: false)
     }
 
     /// Where it is, with the text that is expected there.

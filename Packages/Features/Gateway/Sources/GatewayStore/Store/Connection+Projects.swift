@@ -26,6 +26,23 @@ extension Connection {
         try first(Self.projectColumns + " WHERE id = ?", id) { row in try Self.project(row) }
     }
 
+    /// Of several the one that was used last.
+    func findProject(at path: String) throws -> Project? {
+        try first(Self.projectColumns + " WHERE path = ? ORDER BY updated DESC, id DESC LIMIT 1", path) { row in
+            try Self.project(row)
+        }
+    }
+
+    func create(_ new: NewProject, at time: Timestamp) throws -> Project {
+        let id = Identifier.make(at: time)
+        let budget = new.budget
+        try run(
+            "INSERT INTO projects VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", id, new.name, new.description, new.path,
+            Written(new.rules), budget.project.tokens, budget.project.cost?.nanodollars, budget.session.tokens,
+            budget.session.cost?.nanodollars, time, time)
+        return try project(id)
+    }
+
     func project(_ id: String) throws -> Project {
         guard let project = try findProject(id) else { throw GatewayStoreError.noProject(id) }
         return project

@@ -11,14 +11,24 @@ extension GatewayStore {
         }
         try Self.check(name: new.name)
         let time = now()
-        let id = Identifier.make(at: time)
+        return try await database.write { try $0.create(new, at: time) }
+    }
+
+    /// The project of a folder, which is made where there is none. One that was there takes the new rules.
+    ///
+    /// - Returns: the project, and whether it is new.
+    public func openProject(_ new: NewProject) async throws -> (project: Project, isNew: Bool) {
+        try Self.check(name: new.name)
+        let time = now()
         return try await database.write { connection in
-            let budget = new.budget
-            try connection.run(
-                "INSERT INTO projects VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", id, new.name, new.description,
-                new.path, Written(new.rules), budget.project.tokens, budget.project.cost?.nanodollars,
-                budget.session.tokens, budget.session.cost?.nanodollars, time, time)
-            return try connection.project(id)
+            guard let known = try connection.findProject(at: new.path) else {
+                return (try connection.create(new, at: time), true)
+            }
+            if !new.rules.isEmpty {
+                let rules = known.rules.replacing(with: new.rules)
+                _ = try connection.run("UPDATE projects SET rules = ? WHERE id = ?", Written(rules), known.id)
+            }
+            return (try connection.project(known.id), false)
         }
     }
 
@@ -27,13 +37,22 @@ extension GatewayStore {
         try await database.read { try $0.findProject(id) }
     }
 
+    /// The project of an id or a name. Throws `.notFound` where there is none, and `.invalid` for a name of several.
+    public func project(named name: String) async throws -> Project {
+        try await database.read { connection in
+            if let project = try connection.findProject(name) { return project }
+            let found = try connection.all(
+                Connection.projectColumns + " WHERE name = ? ORDER BY updated DESC, id DESC", name
+            ) { row in try Connection.project(row) }
+            guard let project = found.first else { throw GatewayStoreError.noProject(name) }
+            guard found.count == 1 else { throw GatewayStoreError.several(name, found.map(\.id)) }
+            return project
+        }
+    }
+
     /// The project of a folder, of several the one that was used last; nil where there is none.
     public func project(at path: String) async throws -> Project? {
-        try await database.read { connection in
-            try connection.first(
-                Connection.projectColumns + " WHERE path = ? ORDER BY updated DESC, id DESC LIMIT 1", path
-            ) { row in try Connection.project(row) }
-        }
+        try await database.read { try $0.findProject(at: path) }
     }
 
     /// The same with its sums.

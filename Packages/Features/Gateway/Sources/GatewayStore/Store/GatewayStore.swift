@@ -26,9 +26,9 @@ public final class GatewayStore: Sendable {
         turns = OpenTurns(holder: Holder(store: Identifier.make(at: now())))
     }
 
-    /// Names the file; `notice` is told, on any thread, when a damaged one was set aside.
+    /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.
     public static func database(
-        at path: String, notice: @escaping @Sendable (StorageNotice) -> Void = { _ in }
+        at path: String, notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
     ) -> Database {
         Database(path, migrations: migrations, durability: .normal, notice: notice)
     }

@@ -5,6 +5,11 @@ import GatewayModels
 enum Backend: Sendable {
     case provider(any ModelProvider)
     case claude(ClaudeCommand)
+
+    /// Whether it was merely found on this machine, so that it is asked only by its name.
+    var isFound: Bool {
+        if case .provider(let provider) = self { provider.isFound } else { false }
+    }
 }
 
 /// A model that was found, and who has it. An object, since every request holds one.

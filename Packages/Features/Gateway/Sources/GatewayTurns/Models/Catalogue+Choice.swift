@@ -1,5 +1,6 @@
 import Capabilities
 import GatewayModels
+import TurnLoop
 
 extension Catalogue {
     /// The model of a name. Another one than was asked for is never taken in its place.
@@ -7,21 +8,26 @@ extension Catalogue {
     /// - Parameter name: `PROVIDER/MODEL`, an id that only one provider has, or empty for the default.
     func choice(named name: String, default preset: String?) async throws -> ModelChoice {
         let listings = await listings()
-        if !name.isEmpty { return try Self.choice(named: name, among: listings) }
-        if let preset, !preset.isEmpty { return try Self.choice(named: preset, among: listings) }
-        for listing in listings {
+        if !name.isEmpty { return try await Self.choice(named: name, among: listings) }
+        if let preset, !preset.isEmpty { return try await Self.choice(named: preset, among: listings) }
+        for listing in listings where !listing.backend.isFound {
             if let model = listing.models.first { return ModelChoice(backend: listing.backend, description: model) }
         }
         throw GatewayError(.modelUnavailable, "no model can be used now\(Self.leftOut(listings))", param: "model")
     }
 
-    private static func choice(named name: String, among listings: [Listing]) throws -> ModelChoice {
+    private static func choice(named name: String, among listings: [Listing]) async throws -> ModelChoice {
+        var unlisted: ModelChoice?
         if let slash = name.firstIndex(of: "/"), let own = listings.first(where: { $0.id == name[..<slash] }) {
             let id = name[name.index(after: slash)...]
             if let model = own.models.first(where: { $0.id == id }) {
                 return ModelChoice(backend: own.backend, description: model)
             }
-            if let problem = own.problem {
+            // Servers know names beside those of their lists, such as aliases and models that were made for somebody.
+            if case .provider(let provider) = own.backend, !id.isEmpty, await provider.dialect(of: String(id)) != nil {
+                let model = ModelTable.known.completing(ModelDescription(id: String(id), provider: own.id))
+                unlisted = ModelChoice(backend: own.backend, description: model)
+            } else if let problem = own.problem {
                 throw GatewayError(
                     .modelUnavailable,
                     "the models of '\(own.id)' cannot be listed now: \(problem.message); ask again in a minute",
@@ -34,12 +40,13 @@ extension Catalogue {
         }
         if found.count == 1 { return found[0] }
         let shown = PlainText.escape(name).quoted
-        guard found.isEmpty else {
+        guard found.isEmpty || unlisted != nil else {
             throw GatewayError(
                 .modelAmbiguous,
                 "several providers have the model \(shown); say which: \(found.map(\.name).joined(separator: ", "))",
                 param: "model")
         }
+        if let unlisted { return unlisted }
         let names = listings.flatMap { listing in listing.models.flatMap { [$0.id, "\(listing.id)/\($0.id)"] } }
         throw GatewayError(
             .modelNotFound, "there is no model \(shown)\(Suggestion.text(for: name, among: names))\(leftOut(listings))",

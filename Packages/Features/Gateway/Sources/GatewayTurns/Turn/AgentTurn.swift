@@ -2,6 +2,7 @@ import Capabilities
 import GatewayModels
 import GatewayStore
 import JSON
+import ToolKit
 import TurnLoop
 
 /// Runs one agent turn: asks the model, does what it calls for, tells and stores what happens.
@@ -35,7 +36,10 @@ final class AgentTurn: Sendable {
             let outcome = try await played()
             notes.note("rounds", .int(outcome.rounds))
             notes.note("tool_calls", .int(outcome.calls))
-            return TurnReport(plan.place, outcome)
+            var place = plan.place
+            // The command was asked for by a name that leaves the choice to it, and says which model it took.
+            if case .claude = plan.choice.backend { place.model = outcome.messages.last?.start?.model ?? place.model }
+            return TurnReport(place, outcome)
         }
     }
 
@@ -107,7 +111,8 @@ extension AgentTurn {
     private func ask(
         _ command: ClaudeCommand, _ request: ChatRequest, _ recorder: TurnRecorder
     ) async throws -> TurnOutcome {
-        guard let folder = plan.project?.path else { throw GatewayError.needsProject(plan.choice.name) }
+        guard let project = plan.project else { throw GatewayError.needsProject(plan.choice.name) }
+        let folder = try project.folder().path
         let last = try await parts.store.lastAnswer(of: plan.session.id)
         let known = last?.provider == ClaudeCommand.provider ? last?.start?.id : nil
         let meter = TurnMeter(parts: parts, place: plan.place)

@@ -69,7 +69,8 @@ actor TurnRecorder {
     private func heard(_ event: ChatEvent) -> ChatEvent? {
         switch event {
         case .call(let call): call.isDone ? event : nil
-        case .calling, .malformedCall: nil
+        // Its calls are done here, so that nobody sends the thoughts behind them back.
+        case .calling, .malformedCall, .thought: nil
         case .usage(let now): .usage(usage + now)
         case .text(let text): .text(apart(text))
         case .began, .reasoning, .refusal, .result, .notice: event

@@ -13,7 +13,7 @@ public final class TurnReport: Sendable {
 
     /// Everything that the model said, its answers between calls included.
     public var text: String {
-        outcome.messages.map(\.message).filter { $0.role == .assistant }.map(\.text).filter { !$0.isEmpty }
+        outcome.messages.map(\.message).filter { $0.role == .assistant }.flatMap(\.paragraphs)
             .joined(separator: "\n\n")
     }
 
@@ -29,5 +29,21 @@ public final class TurnReport: Sendable {
                         + "say 'go on' to let it continue"))
         case .answered, .stopped: nil
         }
+    }
+}
+
+extension Message {
+    /// Its text, where what was said after a call is a paragraph of its own: a model that runs its tools itself says all
+    /// of its turn in one message.
+    fileprivate var paragraphs: [String] {
+        var all = [""]
+        for part in parts {
+            switch part {
+            case .text(let text): all[all.count - 1] += text
+            case .call, .malformedCall, .result: if all.last?.isEmpty == false { all.append("") }
+            case .reasoning, .refusal, .attachment: break
+            }
+        }
+        return all.filter { !$0.isEmpty }
     }
 }

@@ -50,7 +50,24 @@ import Testing
             let project = try await gateway.makeProject()
             let body = asking(Self.write, "test/caller", ["project_id": .string(project)])
             let reply = try await gateway.json(.post, "/v1/chat/completions", body)
-            #expect(reply["timeline"]?[1]?["is_error"] == true)
+            #expect(reply["timeline"]?[1]?["is_error"] == true && reply["unapproved"] == true)
+        }
+    }
+
+    @Test("a client that says that it cannot answer is not waited for, and is told that nobody was asked")
+    func cannotAnswer() async throws {
+        var settings = TurnSettings()
+        settings.approvalTime = .seconds(3600)
+        try await withGateway(settings) { gateway in
+            let project = try await gateway.makeProject()
+            let body = asking(Self.write, "test/caller", ["project_id": .string(project), "stream": true])
+            let frames = try await gateway.frames(body, headers: ["X-Martlet-Approvals": "deny"])
+            let kinds = frames.compactMap { $0["object"]?.string }
+            #expect(!kinds.contains("approval_request") && kinds.contains("tool_result"))
+            let last = frames.last { $0["choices"]?[0]?["finish_reason"]?.string != nil }
+            #expect(last?["unapproved"] == true)
+            let read = asking("ls {}", "test/caller", ["project_id": .string(project), "stream": true])
+            #expect(try await gateway.frames(read).allSatisfy { $0["unapproved"] == nil })
         }
     }
 

@@ -59,7 +59,7 @@ import Testing
             let asked = try #require(gateway.model.requests.last)
             #expect(asked.messages.first?.role == .system)
             #expect(asked.options.temperature == 0.5 && asked.options.maxTokens == 7)
-            #expect(asked.extras["tool_choice"] == "none" && asked.extras["top_k"] == 5)
+            #expect(asked.toolChoice == .never && asked.extras["top_k"] == 5)
         }
     }
 

@@ -89,6 +89,24 @@ import Testing
         }
     }
 
+    @Test("a refused key, and a turn that has used tools, are not to be sent again, which the head says")
+    func notAgain() async throws {
+        try await withGateway { gateway in
+            func shouldRetry(_ body: JSON, _ status: Int) async throws -> String? {
+                let answer = try await gateway.send(.post, "/v1/chat/completions", body)
+                #expect(answer.status.code == status, "\(answer.text)")
+                return answer.headers["x-should-retry"]
+            }
+            #expect(try await shouldRetry(asking("x", "test/refused"), 502) == "false")
+            #expect(try await shouldRetry(asking("x", "test/refused", ["stream": true]), 502) == "false")
+            #expect(try await shouldRetry(asking("x", "test/busy"), 429) == nil)
+            let project = try await gateway.makeProject()
+            let place: JSONObject = ["project_id": .string(project)]
+            #expect(try await shouldRetry(asking("x", "test/quitter", place), 503) == "false")
+            #expect(try await shouldRetry(asking("x", "test/busy", place), 429) == nil)
+        }
+    }
+
     @Test("who has used up the budget of the day is told when the next one begins", arguments: [false, true])
     func budget(streams: Bool) async throws {
         var settings = TurnSettings()

@@ -36,6 +36,29 @@ import Testing
         }
     }
 
+    @Test("the document says what only the handlers check")
+    func limits() async throws {
+        try await withGateway { gateway in
+            let paths = try await gateway.json(.get, "/openapi.json")["paths"]
+            func body(_ path: String) -> JSON? {
+                paths?[path]?["post"]?["requestBody"]?["content"]?["application/json"]?["schema"]?["properties"]
+            }
+            func query(_ path: String, _ name: String) -> JSON? {
+                paths?[path]?["get"]?["parameters"]?.array?.first { $0["name"]?.string == name }?["schema"]
+            }
+            #expect(body("/v1/chat/completions")?["messages"]?["minItems"] == 1)
+            #expect(body("/v1/chat/completions")?["max_tokens"]?["minimum"] == 1)
+            #expect(body("/v1/messages")?["messages"]?["minItems"] == 1)
+            #expect(body("/v1/responses")?["input"]?["anyOf"] != nil)
+            #expect(body("/v1/projects")?["name"]?["pattern"] != nil)
+            let scopes = body("/v1/projects")?["rules"]?["items"]?["properties"]?["scope"]?["enum"]?.array
+            #expect(scopes?.isEmpty == false && scopes?.contains("once") == false)
+            #expect(query("/v1/projects/{id}/search", "pattern")?["minLength"] == 1)
+            #expect(query("/v1/usage", "from")?["format"] == "date")
+            #expect(query("/v1/projects/{id}/files", "path")?["pattern"] != nil)
+        }
+    }
+
     private static func documented(_ gateway: TestGateway) throws -> [String] {
         try gatewayRoutes(gateway.services).filter { !$0.isHidden }.map { route in
             "\(route.method) \(route.template.replacing("...}", with: "}"))"
@@ -103,6 +126,7 @@ import Testing
             call("POST", "/v1/chat/completions", {"model": "test/echo", "messages": hello, "stream": True})
             call("POST", "/v1/chat/completions/debug", {"model": "test/echo", "messages": hello, "max_tokens": 5})
             call("POST", "/v1/responses", {"model": "test/echo", "input": "hello"})
+            call("POST", "/v1/embeddings", {"model": "test/vectors", "input": "hello"})
             call("POST", "/v1/messages", {"model": "test/thinker", "max_tokens": 50, "messages": hello})
             call("POST", "/v1/messages/count_tokens", {"model": "test/echo", "messages": hello})
             for path in ["/health", "/", "/metrics", "/v1/models", "/v1/models/capabilities", "/v1/projects?search=a",

@@ -4,6 +4,18 @@ import JSON
 import Testing
 
 @Suite("Projects", .timeLimit(.minutes(5))) struct ProjectRouteTests {
+    @Test("a limit that nobody knows is refused by name, and changes nothing")
+    func mistypedBudget() async throws {
+        try await withGateway { gateway in
+            let project = try await gateway.makeProject()
+            for body in [["budget": ["turn_tokns": 5]], ["budget": ["session_tokns": 5, "session_cost": 1]]] as [JSON] {
+                let error = try await gateway.json(.patch, "/v1/projects/\(project)", body, status: 422)
+                #expect(error["error"]?["param"]?.string?.hasPrefix("budget.") == true)
+            }
+            #expect(try await gateway.json(.get, "/v1/projects/\(project)")["budget"] == [:])
+        }
+    }
+
     @Test("a project is made with its folder, found, changed and forgotten, and its files stay")
     func life() async throws {
         try await withGateway { gateway in

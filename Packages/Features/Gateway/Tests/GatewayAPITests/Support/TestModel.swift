@@ -15,9 +15,25 @@ final class TestModel: ModelProvider {
 
     func isAvailable() async -> Bool { true }
 
+    /// Models called `as-…` are asked in that dialect, and in no list.
+    func dialect(of model: String) async -> RequestDialect? {
+        model.hasPrefix("as-") ? RequestDialect(rawValue: String(model.dropFirst(3))) : nil
+    }
+
+    func embeddings(_ body: JSONObject) async throws -> JSONObject? {
+        guard body["model"] == "vectors" else { return nil }
+        let texts = body["input"]?.array?.count ?? 1
+        let data = (0..<texts).map { ["object": "embedding", "index": .int($0), "embedding": [0.5, -1]] as JSON }
+        return [
+            "object": "list", "data": .array(data), "model": "vectors",
+            "usage": ["prompt_tokens": 4, "total_tokens": 4],
+        ]
+    }
+
     func models() async throws -> [ModelDescription] {
         [
-            "echo", "caller", "thinker", "endless", "silent", "many", "refused", "busy", "breaks", "team/echo",
+            "echo", "caller", "thinker", "endless", "silent", "many", "refused", "busy", "breaks", "quitter",
+            "team/echo", "signs", "mute", "later", "overloaded", "vectors", "long",
         ].map { ModelDescription(id: $0, provider: id, contextTokens: 8000, abilities: [.tools]) }
     }
 
@@ -31,6 +47,22 @@ final class TestModel: ModelProvider {
         switch request.model {
         case "refused": throw TestFailure(status: 401)
         case "busy": throw TestFailure(status: 429)
+        case "later", "overloaded":
+            try await receive([.notice("something is to be said")])
+            throw TestFailure(status: request.model == "later" ? 429 : 529, wait: 6.2)
+        case "long": throw TestFailure(status: 400, code: "chat.too-long")
+        case "mute":
+            try await receive([.began(start), .usage(usage)])
+            return ChatAnswer(start: start, message: Message(.assistant, []), finish: .stop, usage: usage)
+        case "signs" where request.messages.last?.role != .tool:
+            let call = ToolCall(id: "call-1", name: request.tools.first?.name ?? "none", input: [:])
+            let sign = Reasoning("", signature: "sig")
+            let seal = Reasoning("", sealed: "closed")
+            try await receive([
+                .began(start), .usage(usage), .reasoning("hm"), .thought(sign), .thought(seal), .call(call),
+            ])
+            let parts: [Message.Part] = [.reasoning(Reasoning("hm", signature: "sig")), .reasoning(seal), .call(call)]
+            return ChatAnswer(start: start, message: Message(.assistant, parts), finish: .calls, usage: usage)
         case "breaks":
             try await receive([.began(start), .text("half of ")])
             throw TestFailure(status: nil)
@@ -48,6 +80,11 @@ final class TestModel: ModelProvider {
         case "caller" where !request.tools.isEmpty && request.messages.last?.role != .tool:
             let call = try Self.call(last, request.tools)
             try await receive([.began(start), .call(call), .usage(usage)])
+            return ChatAnswer(start: start, message: Message(.assistant, [.call(call)]), finish: .calls, usage: usage)
+        case "quitter":
+            // Uses a tool, and then is too busy to go on.
+            guard request.messages.last?.role != .tool else { throw TestFailure(status: 503) }
+            let call = try Self.call("ls {}", request.tools)
             return ChatAnswer(start: start, message: Message(.assistant, [.call(call)]), finish: .calls, usage: usage)
         case "thinker":
             try await receive([.began(start), .reasoning("hm"), .text("Yes."), .usage(usage)])
@@ -72,10 +109,16 @@ final class TestModel: ModelProvider {
 /// What a provider says when it does not answer.
 struct TestFailure: Failure {
     let status: Int?
-    var code: String { "http.status" }
+    var code = "http.status"
+    var wait: Double?
     var message: String { "the provider answered \(status ?? 0); try another model" }
     var exit: ExitCode { .unreachable }
-    var details: JSONObject { status.map { ["status": .int($0)] } ?? [:] }
+    var details: JSONObject {
+        var details: JSONObject = [:]
+        details["status"] = status.map(JSON.int)
+        details["retryAfterSeconds"] = wait.map(JSON.double)
+        return details
+    }
 }
 
 /// Words that one task sends and another waits for.

@@ -25,6 +25,35 @@ struct ClaudeFaultTests {
         }
     }
 
+    @Test("a key that its service does not accept ends the turn at once, and the words say so", arguments: [401, 403])
+    func denied(status: Int) async throws {
+        let script = """
+            begin()
+            say(type="system", subtype="api_retry", attempt=1, max_retries=10, retry_delay_ms=500, error_status=\(status),
+                error="authentication_failed")
+            hear()
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let turn = try await claude.turn()
+            #expect(turn.failure?.code == "gateway.claude-denied" && turn.failure?.exit == .denied)
+            #expect(turn.failure?.message.has("status \(status), authentication_failed") == true)
+            #expect(!turn.events.contains { if case .notice = $0 { true } else { false } })
+        }
+    }
+
+    @Test("a secret in its last words is taken out, also where nobody gave it one")
+    func secret() async throws {
+        let script = """
+            begin()
+            sys.stderr.write("bad key sk-ant-api03-0123456789abcdefABCDEF\\n")
+            sys.exit(3)
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let message = try #require(try await claude.turn().failure?.message)
+            #expect(message.has("bad key") && !message.has("0123456789"))
+        }
+    }
+
     @Test("an end without a result is a crash, and what came is kept")
     func crash() async throws {
         let script = """

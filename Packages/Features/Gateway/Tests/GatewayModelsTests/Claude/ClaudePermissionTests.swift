@@ -168,6 +168,24 @@ struct ClaudePermissionTests {
         }
     }
 
+    @Test("an answer that does not fit the question allows nothing, and the turn says that nobody decided")
+    func unfit() async throws {
+        let script = """
+            begin()
+            ask("Bash", {"command": "x"})
+            seen(hear())
+            assistant(text("Done."))
+            result()
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let problem = InteractionError.unfit(id: "chat.approve", why: "must be one of Yes, No")
+            let turn = try await claude.turn(approve: { _ in throw problem })
+            #expect(turn.outcome.isUnapproved && turn.outcome.exit == .unanswered)
+            #expect(turn.events.contains(.notice(problem.message)))
+            #expect(try claude.seen().first?["response"]?["response"]?["behavior"] == "deny")
+        }
+    }
+
     @Test("a question to the user is turned down with words")
     func questions() async throws {
         let script = """

@@ -105,6 +105,29 @@ struct ClaudeTalkTests {
         }
     }
 
+    @Test("a session that goes on costs what its last turn did, and not all of it again")
+    func cost() async throws {
+        let script = """
+            begin("claude-opus-5")
+            assistant(text("x"))
+            since = {"claude-opus-5": {"costUSD": 0.05}, "claude-haiku-4-5": {"costUSD": 0.01}}
+            if message["message"]["content"][0]["text"] == "told":
+                result(total_cost_usd=0.25, model_usage_since_last_result=since)
+            else:
+                result(total_cost_usd=0.25)
+            """
+        try await ScriptedClaude.run(script) { claude in
+            func cost(_ text: String, resume: String?) async throws -> Int? {
+                try await claude.turn([Message(.user, text)], resume: resume).outcome.usage.cost?.nanodollars
+            }
+            #expect(try await cost("told", resume: "s-0") == 60_000_000)
+            #expect(try await cost("untold", resume: nil) == 250_000_000)
+            // By the list: five dollars for a million tokens read, twenty-five for those written; the cache has its own.
+            let listed = try #require(try await cost("untold", resume: "s-0"))
+            #expect((100_000..<1_000_000).contains(listed))
+        }
+    }
+
     @Test("it sees the variables that it was given and no others")
     func environment() async throws {
         let script = "seen(sorted(os.environ)); begin(); assistant(text('x')); result()"

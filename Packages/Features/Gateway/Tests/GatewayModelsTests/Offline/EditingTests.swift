@@ -12,6 +12,8 @@ struct EditingTests {
             #expect(try chat.text("main.swift") == "print(\"hello\")\n")
             #expect(answer.has("says itself what to do"))
             #expect(answer.has("+print(\"hello\")"))
+            // One edit, in which the TODO is never made to replace a text by itself.
+            #expect(!answer.has("replace \"hello\" by \"hello\""))
         }
     }
 

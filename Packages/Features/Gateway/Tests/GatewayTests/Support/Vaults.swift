@@ -17,6 +17,8 @@ struct MemoryVault: Feature {
     final class Store: SecretStore {
         private static let stores = Mutex<[String: Store]>([:])
         private let kept = Mutex<[SecretName: Secret]>([:])
+        /// How often a secret was looked for.
+        let readers = Atomic(0)
 
         static func of(_ folder: String) -> Store {
             stores.withLock { stores in
@@ -44,5 +46,38 @@ struct NoVault: Feature {
     func register(in registry: inout RegistryBuilder) {
         let environment = registry.surroundings.environment
         registry.provide((any SecretStore).self, EnvironmentSecretStore { environment })
+    }
+}
+
+/// A vault in memory whose first readers wait until there are `crowd` of them, so that all have seen the same.
+struct CrowdedVault: Feature {
+    static let crowd = 8
+    static let manifest = Manifest(
+        id: "vault", summary: "Secrets in memory", version: "1.0", provides: [.single((any SecretStore).self)])
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) {
+        let store = MemoryVault.Store.of(registry.surroundings.locations.data)
+        registry.provide((any SecretStore).self, Crowded(store: store) as any SecretStore)
+    }
+
+    private final class Crowded: SecretStore {
+        private let store: MemoryVault.Store
+
+        init(store: MemoryVault.Store) {
+            self.store = store
+        }
+
+        func secret(named name: SecretName) async -> Secret? {
+            let secret = await store.secret(named: name)
+            store.readers.add(1, ordering: .relaxed)
+            while store.readers.load(ordering: .relaxed) < CrowdedVault.crowd { await Task.yield() }
+            return secret
+        }
+
+        func store(_ secret: Secret, named name: SecretName) async { await store.store(secret, named: name) }
+        func remove(named name: SecretName) async { await store.remove(named: name) }
+        func names() async -> [SecretName] { await store.names() }
     }
 }

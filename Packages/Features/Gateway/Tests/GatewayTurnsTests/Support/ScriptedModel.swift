@@ -21,13 +21,15 @@ final class ScriptedModel: ModelProvider {
     private let asked = Mutex<[ChatRequest]>([])
     private let listed = Mutex(0)
     let isThere: Bool
+    let isFound: Bool
 
     init(
-        _ id: String = "scripted", _ steps: Step..., isThere: Bool = true,
+        _ id: String = "scripted", _ steps: Step..., isThere: Bool = true, isFound: Bool = false,
         models: (@Sendable () async throws -> [ModelDescription])? = nil
     ) {
         self.id = id
         self.isThere = isThere
+        self.isFound = isFound
         self.steps = Mutex(steps)
         offered = models ?? { [ModelDescription(id: "one", provider: id, contextTokens: 100_000)] }
     }

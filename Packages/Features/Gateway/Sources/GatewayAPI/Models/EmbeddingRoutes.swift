@@ -1,0 +1,62 @@
+import Capabilities
+import GatewayTurns
+import HTTPCore
+import HTTPServer
+import JSON
+
+/// Texts as vectors, by providers that have models for it.
+struct EmbeddingRoutes {
+    let services: APIServices
+
+    var all: [Route] {
+        [
+            Route(
+                .post, "/v1/embeddings", "createEmbeddings", "Texts as vectors, in OpenAI's dialect",
+                .body(EmbeddingsBody.self, "What is asked", unknown: .kept)
+            ) { _, body in try await embed(body) }
+            .answering(.ok, EmbeddingsReply.self, "The vectors")
+            .refusing(.notFound, .contentTooLarge, .tooManyRequests, .badGateway, .gatewayTimeout, HTTPStatus(529))
+            .refusingInputs(with: .badRequest).tagged("models")
+        ]
+    }
+
+    private func embed(_ body: EmbeddingsBody) async throws -> HTTPAnswer {
+        do {
+            return .json(JSON.object(try await services.turns.embeddings(body.members)))
+        } catch let failure as any Failure {
+            throw RequestProblem(failure)
+        }
+    }
+}
+
+/// The body of OpenAI's `POST /v1/embeddings`, which goes to the provider as it is.
+struct EmbeddingsBody: InputValue {
+    let members: JSONObject
+
+    static let schema = Schema.record([
+        Schema.Property("model", "PROVIDER/MODEL, or a model's name", .string, keywords: ["minLength": 1]),
+        Schema.Property("input", "A text, or a list of texts or of tokens", .any, keywords: .content),
+        Schema.Property("encoding_format", "float or base64; for the provider", .optional(.string)),
+        Schema.Property(
+            "dimensions", "How long the vectors are; for the provider", .optional(.integer(nil)), keywords: .counts),
+    ])
+
+    init(json: JSON) throws(ValueError) {
+        guard let members = json.object else { throw ValueError("needs an object, not \(json.kindName)") }
+        guard members["model"]?.string?.isEmpty == false else {
+            throw ValueError("needs the name of a model", at: ["model"])
+        }
+        guard members["input"]?.isNull == false else { throw ValueError("needs a text or a list", at: ["input"]) }
+        self.members = members
+    }
+}
+
+/// The shape of the answer, for documents.
+enum EmbeddingsReply: Shaped {
+    static let schema = Schema.record([
+        Schema.Property("object", "Always list", .optional(.string)),
+        Schema.Property("data", "A vector for each text", .array(.any)),
+        Schema.Property("model", "The model that was asked", .string),
+        Schema.Property("usage", "What it took", .optional(.map(.any))),
+    ])
+}
