@@ -11,7 +11,12 @@ public struct RunnerFeature: RunningFeature {
     // everything that keeps data or secrets, for each run.
     public static let manifest = Manifest(
         id: "runner", summary: "Run bundles of actions unattended", version: "1.0",
-        provides: [.shared((any DataStore).self)], namespaces: ["run", "runs", "file"])
+        provides: [.shared((any DataStore).self)], namespaces: ["run", "runs", "file"],
+        groups: [
+            "run": "Run a bundle of actions, or have it run by itself",
+            "runs": "Look at runs that were, and go on with them",
+            "file": "Read and write text files, for bundles",
+        ])
 
     private let held = Held<RunnerServices>()
 

@@ -1,5 +1,6 @@
 import Registry
 import Runs
+import StorageKit
 
 /// What the actions of this feature share.
 struct RunnerServices: Sendable {
@@ -8,6 +9,8 @@ struct RunnerServices: Sendable {
 
     init(_ surroundings: Surroundings) {
         let folder = surroundings.locations.data
-        journal = Journal(folder.isEmpty ? "" : "\(folder)/runs.db", now: surroundings.now)
+        journal = Journal(folder.isEmpty ? "" : "\(folder)/runs.db", now: surroundings.now) {
+            $0.tell(ActionContext.current?.notice)
+        }
     }
 }

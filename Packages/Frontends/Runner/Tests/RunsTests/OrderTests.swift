@@ -127,6 +127,26 @@ struct OrderTests {
         }
     }
 
+    @Test("are told apart where values read the same")
+    func sameWords() async throws {
+        try await withLab { lab in
+            let performer = TestPerformer(["echo": { arguments, _ in arguments["value"] ?? .null }])
+            let run = try await lab.run(
+                """
+                name: t
+                steps:
+                  - id: m
+                    action: echo
+                    matrix: {x: [1, "1", "1#2", 1.0]}
+                    with: {value: "${{ matrix.x }}"}
+                """, performer)
+            #expect(run.result("m")?.array?.count == 4 && run.summary.status == .ok)
+            let keys = run.summary.steps.map(\.key).filter { $0.hasPrefix("m[") }
+            #expect(keys.count == 4 && Set(keys).count == 4, "\(keys)")
+            #expect(keys.contains("m[x=1]") && keys.contains("m[x=1#2]"))
+        }
+    }
+
     @Test("fail as a whole when one of their runs fails, and the others go on")
     func spreadFailure() async throws {
         try await withLab { lab in

@@ -30,7 +30,7 @@ public final class LiveProgress: Sendable {
         level: ColorLevel, clock: C, size: @escaping @Sendable () -> TerminalSize,
         write: @escaping @Sendable (String) -> Void
     ) where C.Duration == Duration {
-        state = Mutex(State(lines: LiveLines(level: level)))
+        state = Mutex(State(lines: LiveLines(level: level, theme: .terminal)))
         self.size = size
         self.write = write
         let start = clock.now

@@ -125,10 +125,18 @@ struct LevelRun: Sendable {
                 throw problem(error.message, at: step.path + error.path)
             }
             var instances: [StepInstance] = []
+            // Values that read the same, such as 1 and "1", are steps of their own in the journal: one that is done must not
+            // be taken for the other when the run goes on.
+            var names: Set<String> = []
             for combination in combinations {
                 let words = combination.map { "\($0.0)=\($0.1.string ?? $0.1.text())" }.joined(separator: ",")
-                instances.append(
-                    try instance(of: step, "[\(PlainText.escape(words))]", ["matrix": .object(combination)]))
+                let plain = PlainText.escape(words)
+                var (name, number) = (plain, 1)
+                while !names.insert(name).inserted {
+                    number += 1
+                    name = "\(plain)#\(number)"
+                }
+                instances.append(try instance(of: step, "[\(name)]", ["matrix": .object(combination)]))
             }
             return .many(instances)
         case .foreach(let list)?:

@@ -8,10 +8,10 @@ public final class Journal: Sendable {
     public let database: Database
     let now: @Sendable () -> Timestamp
 
-    /// Names the file; `notice` is told, on any thread, when a damaged one was set aside.
+    /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.
     public init(
         _ path: String, now: @escaping @Sendable () -> Timestamp,
-        notice: @escaping @Sendable (StorageNotice) -> Void = { _ in }
+        notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
     ) {
         // A step that was confirmed must not be done again after a loss of power either, but ten thousand of them should
         // not wait for a disk each: what is lost then are the last moments, and they are done again.
