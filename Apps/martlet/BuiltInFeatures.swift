@@ -22,22 +22,22 @@ enum BuiltInFeatures {
                 #if Auth
                     AuthFeature.self
                 #endif
-            },
+            }.described("Servers, sign-in, secrets and certificates"),
             BuiltInFeature(trait: "Chat", provides: "DataStore", "ModelProvider", "ConversationStore") {
                 #if Chat
                     ChatFeature.self
                 #endif
-            },
+            }.described("Talk to models, with tools and a history", commands: "chat", "ask"),
             BuiltInFeature(trait: "Gateway", provides: "DataStore", "ModelProvider") {
                 #if Gateway
                     GatewayFeature.self
                 #endif
-            },
+            }.described("Serve models, tools and sessions to other programs"),
             BuiltInFeature(trait: "Runner", provides: "DataStore") {
                 #if Runner
                     RunnerFeature.self
                 #endif
-            },
+            }.described("Run bundles of actions unattended", commands: "run", "runs", "file"),
         ]
     }
 }

@@ -8,7 +8,10 @@ import TerminalKit
 struct CommandLineFeature: Feature {
     static let manifest = Manifest(
         id: "commands", summary: "Help, completion and reference of the commands", version: "1.0",
-        namespaces: ["help", "completion", "docs"])
+        namespaces: ["help", "completion", "docs"],
+        groups: [
+            "docs": "Print the documents about the commands"
+        ])
 
     /// What the program is for, in a line.
     static let programSummary = "a modular workbench for AI servers"
@@ -26,42 +29,50 @@ struct CommandLineFeature: Feature {
 
     private static let help = Action(
         "help", "Show help for a command", .reads,
-        .argument(
-            "command", "The command's words", as: [String].self,
-            completion: .dynamic { @Sendable registry, _ in
-                CommandTree(registry.actions).root.visible.compactMap(\.path.last)
-            })
+        .argument("command", "The command's words", as: [String].self)
     ) { context, words in
-        try helpText(words, context.host, width: nil)
+        try helpText(words, context.host, width: width(context.host), isExact: true)
     }
     .always().instant()
 
+    /// The width of the terminal that results go to; nil when they go elsewhere.
+    static func width(_ host: Host) -> Int? {
+        let terminal = Terminal(fileDescriptor: 1)
+        return terminal.isTerminal ? terminal.size(environment: host.environment).columns : nil
+    }
+
     /// The page of a command; a width makes lines break for it.
-    static func helpText(_ words: [String], _ host: Host, width: Int?) throws -> String {
+    ///
+    /// - Parameter isExact: whether all the words have to be those of a command, and none its argument.
+    static func helpText(_ words: [String], _ host: Host, width: Int?, isExact: Bool = false) throws -> String {
         let tree = CommandTree(host.composition.registry.actions)
         let page = HelpPage(program: host.name, width: width)
-        let summaries = Dictionary(
-            host.composition.features.flatMap { composed in
-                composed.manifest.namespaces.map { ($0, groupSummaries[$0] ?? composed.manifest.summary) }
-            }, uniquingKeysWith: { first, _ in first })
+        var summaries: [String: String] = [:]
+        for manifest in host.composition.features.map(\.manifest) {
+            for name in manifest.namespaces { summaries[name] = manifest.summary }
+            summaries.merge(manifest.groups) { $1 }
+        }
         if words.isEmpty {
             return page.root(
                 tree, summary: programSummary, summaries: summaries, options: SettingOption.everyOption(host))
         }
         if let node = tree.node(at: words), !node.children.isEmpty, node.action == nil {
-            return page.group(node, summary: summaries[words.joined(separator: " ")])
+            return page.group(node, summaries: summaries)
         }
-        switch try tree.match(words) {
-        case .action(let action, _): return page.action(action)
-        case .group(let node): return page.group(node, summary: nil)
+        let match: CommandTree.Match
+        do { match = try tree.match(words) } catch { throw error.explained(by: host.composition) }
+        switch match {
+        case .action(let action, let rest):
+            if isExact, let word = rest.first {
+                let (node, _) = tree.descend(words)
+                let suggestions = node.suggestions(for: word)
+                guard suggestions.isEmpty else { throw UsageError.slip(node.path + [word], suggestions: suggestions) }
+                throw UsageError.unknownCommand(node.path + [word], suggestion: nil)
+            }
+            return page.action(action)
+        case .group(let node): return page.group(node, summaries: summaries)
         }
     }
-
-    /// Groups of features that speak for more than one.
-    private static let groupSummaries = [
-        "config": "Look at and change the settings", "data": "Look after what is kept on this machine",
-        "docs": "Print the documents about the commands",
-    ]
 
     private static let completion = Action(
         "completion", "Print a script that completes commands in your shell", .reads,

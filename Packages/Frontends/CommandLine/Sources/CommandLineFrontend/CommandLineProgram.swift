@@ -19,17 +19,22 @@ public struct CommandLineProgram: Sendable {
     public init(name: String, version: String, features: [BuiltInFeature]) {
         self.name = name
         self.version = version
-        self.features = [BuiltInFeature(essential: CommandLineFeature.self)] + features
+        self.features =
+            [
+                BuiltInFeature(essential: CommandLineFeature.self), BuiltInFeature(essential: TerminalFeature.self),
+            ] + features
     }
 
     /// Does what the words say and gives the exit code. Must be called on the main thread.
     ///
     /// - Parameter arguments: with the program's own name first, as the system gives them.
     public func run(_ arguments: [String]) -> Int32 {
+        MainLoop.prepare()
         let streams = StandardStreams()
-        let (options, words, failure) = CommonOptions.take(
+        let (options, words, problem) = CommonOptions.take(
             from: Array(arguments.dropFirst()), settings: SettingOption.all(features))
-        if let failure {
+        // Swift reads them from /proc. Without that any command would look like none, and help would be its good end.
+        if let failure: any Failure = arguments.isEmpty ? UsageError.noArguments : problem {
             let errors = ErrorPrinter(
                 streams, format: options.format ?? .text, level: .none, isVerbose: options.isVerbose, program: name,
                 redactor: Redactor())

@@ -11,6 +11,7 @@ public enum HostError: Failure, Hashable {
     case unknownStore(String, known: [String])
     case editor(String)
     case nothingToTrust(String)
+    case noDescriptors
 
     public var code: String {
         switch self {
@@ -23,6 +24,7 @@ public enum HostError: Failure, Hashable {
         case .unknownStore: "data.unknown-store"
         case .editor: "config.editor"
         case .nothingToTrust: "config.nothing-to-trust"
+        case .noDescriptors: "host.no-descriptors"
         }
     }
 
@@ -31,7 +33,7 @@ public enum HostError: Failure, Hashable {
         case .timedOut: .unreachable
         case .unknownSetting, .badSetting, .unknownStore, .nothingToTrust: .usage
         case .editor: .toolFailed
-        case .featureFailed, .noFile, .file: .failed
+        case .featureFailed, .noFile, .file, .noDescriptors: .failed
         }
     }
 
@@ -41,6 +43,8 @@ public enum HostError: Failure, Hashable {
         case .featureFailed(let id, let why): "the feature \(id) did not start, so this cannot be done: \(why)"
         case .unknownSetting(let key, let why), .badSetting(let key, let why): "\(key): \(why)"
         case .noFile(let what), .file(let what), .editor(let what), .nothingToTrust(let what): what
+        case .noDescriptors:
+            "too few files may be open at the same time; raise the limit, for instance with 'ulimit -n 1024'"
         case .unknownStore(let id, let known):
             "there is no data store \(id.quotedForMessage)\(Suggestion.text(for: id, among: known)); "
                 + (known.isEmpty ? "no feature here keeps data" : "known: \(known.joined(separator: ", "))")

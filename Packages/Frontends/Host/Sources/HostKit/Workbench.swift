@@ -36,9 +36,7 @@ public struct Workbench: Sendable {
         environment: [String: String] = Environment.snapshot()
     ) {
         let all = [BuiltInFeature(essential: HostFeature.self)] + features
-        var catalogue = SettingsCatalogue(features: all.filter { !$0.isEssential }.compactMap { $0.type?.manifest.id })
-        for type in all.compactMap(\.type) { catalogue.add(type.manifest.settings, of: type.manifest.id) }
-        catalogue.closeWithProfiles()
+        let catalogue = SettingsCatalogue(of: all)
 
         let loader = SettingsLoader(environment: environment, catalogue: catalogue)
         let settings = loader.load(flags: options.settings)

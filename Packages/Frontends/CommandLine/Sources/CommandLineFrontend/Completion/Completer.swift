@@ -30,7 +30,7 @@ struct Completer {
 
     private func all(_ before: [String], _ current: String) -> [Candidate] {
         if !before.contains("--"), let last = before.last,
-            let common = Self.valueOption(last, shared)
+            let common = ArgumentParser.valueOption(last, shared)
         {
             return values(common)
         }
@@ -57,20 +57,9 @@ struct Completer {
 
     private func arguments(_ action: Action, _ rest: [String], _ current: String) -> [Candidate] {
         if !rest.contains("--"), let options = named(action, rest, current) { return options }
-        var places = 0
-        var index = 0
-        var onlyPlaces = false
-        while index < rest.count {
-            let word = rest[index]
-            index += 1
-            if onlyPlaces || word == "-" || !word.hasPrefix("-") {
-                places += 1
-            } else if word == "--" {
-                onlyPlaces = true
-            } else if Self.valueOption(word, action.parameters) != nil {
-                index += 1
-            }
-        }
+        // What may follow the words of a command is known to the tree alone.
+        if action.id == "help" { return tree.node(at: rest).map { verbs($0) } ?? [] }
+        let places = ArgumentParser.places(in: rest, of: action).count
         let positional = action.parameters.filter { $0.form == .positional }
         if positional.indices.contains(places) { return values(positional[places]) }
         if let last = positional.last, last.isRepeated { return values(last) }
@@ -79,23 +68,17 @@ struct Completer {
 
     /// What an option's name or value may be; nil when the word being typed is neither.
     private func named(_ action: Action, _ rest: [String], _ current: String) -> [Candidate]? {
-        if let last = rest.last, let option = Self.valueOption(last, action.parameters) { return values(option) }
+        if let last = rest.last, let option = ArgumentParser.valueOption(last, action.parameters) {
+            return values(option)
+        }
         if let equals = current.firstIndex(of: "="), current.hasPrefix("--"),
-            let option = Self.valueOption(String(current[..<equals]), action.parameters + shared)
+            let option = ArgumentParser.valueOption(String(current[..<equals]), action.parameters + shared)
         {
             return values(option).map {
                 $0.word.hasPrefix(":") ? $0 : Candidate("\(current[...equals])\($0.word)", $0.summary)
             }
         }
         return current.hasPrefix("-") ? options(action.parameters) : nil
-    }
-
-    /// The option that takes the next word as its value, if this word is one.
-    private static func valueOption(_ word: String, _ declarations: [ParameterDeclaration]) -> ParameterDeclaration? {
-        declarations.first { declaration in
-            declaration.form == .option
-                && (word == "--" + declaration.name || declaration.short.map { word == "-\($0)" } ?? false)
-        }
     }
 
     private func options(_ parameters: [ParameterDeclaration]) -> [Candidate] {

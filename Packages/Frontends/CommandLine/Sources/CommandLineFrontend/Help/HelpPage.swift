@@ -16,7 +16,7 @@ struct HelpPage {
             "Commands",
             tree.root.visible.map { node in
                 let name = node.path.joined(separator: " ")
-                return (name, node.action?.summary ?? summaries[name] ?? verbs(node))
+                return (name, node.action?.summary ?? self.summary(of: node, summaries))
             })
         let aliases = tree.aliases.sorted { $0.key < $1.key }
         lines += section("Shortcuts", aliases.map { ($0.key, "\($0.value.words): \($0.value.summary)") })
@@ -25,22 +25,35 @@ struct HelpPage {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    func group(_ node: CommandTree.Node, summary: String?) -> String {
-        var lines = wrapped(summary ?? verbs(node)) + [""]
+    /// - Parameter summaries: what each group is for, by its words joined by dots.
+    func group(_ node: CommandTree.Node, summaries: [String: String]) -> String {
+        var lines = wrapped(summary(of: node, summaries)) + [""]
         lines += usage("\(program) \(node.path.joined(separator: " ")) <verb> [arguments] [options]")
         lines += section(
             "Verbs",
             node.visible.map { child in
-                (child.path.last ?? "", child.children.isEmpty ? child.action?.summary ?? "" : verbs(child))
+                (child.path.last ?? "", child.action?.summary ?? summary(of: child, summaries))
             })
-        let meaning = node.standard.map { "Without a verb it means '\($0.words)'. " } ?? ""
+        if let action = node.standard {
+            let command = node.path.joined(separator: " ")
+            lines += wrapped("Without a verb it means '\(action.words)': \(action.summary)") + [""]
+            lines += usage(Usage.line(action, program: "\(program) \(command)", words: [])) + declaration(of: action)
+        }
         lines += wrapped(
-            "\(meaning)'\(program) help \(node.path.joined(separator: " ")) <verb>' shows more about a verb.")
+            "'\(program) help \(node.path.joined(separator: " ")) <verb>' shows more about a verb.")
         return lines.joined(separator: "\n") + "\n"
     }
 
     func action(_ action: Action) -> String {
         var lines = wrapped(action.summary) + [""] + usage(Usage.line(action, program: program))
+        lines += declaration(of: action)
+        lines += wrapped("'\(program) help' lists the options that every command has.")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// All that was declared of an action, after its usage.
+    private func declaration(of action: Action) -> [String] {
+        var lines: [String] = []
         if !action.details.isEmpty { lines += wrapped(action.details) + [""] }
         lines += section(
             "Arguments",
@@ -57,8 +70,7 @@ struct HelpPage {
         if action.effect == .destroys {
             lines += wrapped("It asks before it does anything; --yes agrees beforehand.") + [""]
         }
-        lines += wrapped("'\(program) help' lists the options that every command has.")
-        return lines.joined(separator: "\n") + "\n"
+        return lines
     }
 
     // MARK: Layout
@@ -70,8 +82,8 @@ struct HelpPage {
         wrapped("Usage: \(line)", hanging: 7) + [""]
     }
 
-    private func verbs(_ node: CommandTree.Node) -> String {
-        node.visible.compactMap(\.path.last).joined(separator: ", ")
+    private func summary(of node: CommandTree.Node, _ summaries: [String: String]) -> String {
+        summaries[node.path.joined(separator: ".")] ?? node.visible.compactMap(\.path.last).joined(separator: ", ")
     }
 
     private func options(_ title: String, _ parameters: [ParameterDeclaration]) -> [String] {

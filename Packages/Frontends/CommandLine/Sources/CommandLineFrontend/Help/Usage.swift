@@ -5,9 +5,10 @@ import Registry
 /// The short forms in which parameters are shown: `<city>`, `[hosts]…`, `--units <metric|imperial>`.
 enum Usage {
     /// `martlet config set <key> <value> [--project]`.
-    static func line(_ action: Action, program: String) -> String {
-        var words = [program] + action.id.split(separator: ".").map(String.init)
-        if let alias = action.alias { words = [program, alias] }
+    ///
+    /// - Parameter words: others than those of the action, where it is meant by its group.
+    static func line(_ action: Action, program: String, words other: [String]? = nil) -> String {
+        var words = [program] + (other ?? action.alias.map { [$0] } ?? action.id.split(separator: ".").map(String.init))
         words += action.parameters.filter { $0.form == .positional }.map(place)
         let options = action.parameters.filter { $0.form != .positional }
         words += options.filter { $0.isRequired && $0.form == .option }.map { "--\($0.name) \(placeholder($0))" }
@@ -53,6 +54,7 @@ enum Usage {
     private static func kind(_ schema: Schema) -> String {
         switch (schema.element ?? schema).unwrapped {
         case .choice(let names): names.joined(separator: "|")
+        case .integer(let range?) where range.upperBound == .max: "number from \(range.lowerBound)"
         case .integer(let range?): "\(range.lowerBound)…\(range.upperBound)"
         case .number(let range?): "\(range.lowerBound)…\(range.upperBound)"
         case .integer, .number: "number"
@@ -61,7 +63,7 @@ enum Usage {
         case .url: "url"
         case .duration: "duration"
         case .size: "size"
-        case .time: "time"
+        case .time: "2h|yesterday|date"
         case .boolean: "true|false"
         case .any, .map, .record: "json"
         default: "text"

@@ -18,15 +18,20 @@ struct ArgumentParser {
     }
 
     private let action: Action
+    /// What `2h` and `yesterday` are counted from.
+    private let now: Timestamp?
     private var parsed = Parsed()
     private var problems: [ValueError] = []
     private var places: [ParameterDeclaration]
     private var words: [String]
     private var index = 0
 
+    /// - Parameter now: what `2h` and `yesterday` are counted from; without it, times are exact ones only.
     /// - Throws: `ArgumentsFailure` with everything that is wrong.
-    static func parse(_ words: [String], for action: Action) throws(ArgumentsFailure) -> Parsed {
-        var parser = ArgumentParser(action, words)
+    static func parse(
+        _ words: [String], for action: Action, now: Timestamp? = nil
+    ) throws(ArgumentsFailure) -> Parsed {
+        var parser = ArgumentParser(action, words, now)
         parser.run()
         var problems = parser.problems
         let blamed = Set(problems.compactMap(\.path.first))
@@ -43,8 +48,9 @@ struct ArgumentParser {
         return parser.parsed
     }
 
-    private init(_ action: Action, _ words: [String]) {
+    private init(_ action: Action, _ words: [String], _ now: Timestamp?) {
         self.action = action
+        self.now = now
         self.words = words
         places = action.parameters.filter { $0.form == .positional }
     }
@@ -54,7 +60,7 @@ struct ArgumentParser {
         while index < words.count {
             let word = words[index]
             index += 1
-            if onlyPlaces || word == "-" || !word.hasPrefix("-") || isNegativeNumber(word) {
+            if onlyPlaces || word == "-" || !word.hasPrefix("-") || Self.isNegativeNumber(word) {
                 place(word)
             } else if word == "--" {
                 onlyPlaces = true
@@ -66,19 +72,48 @@ struct ArgumentParser {
         }
     }
 
-    /// `-5` is a number where a number is wanted next, and letters otherwise.
-    private func isNegativeNumber(_ word: String) -> Bool {
-        guard Double(word) != nil, let next = places.first else { return false }
-        switch (next.schema.element ?? next.schema).unwrapped {
-        case .integer, .number: return true
-        default: return false
+    /// The words that stand for arguments by their place, as far as that can be told without checking any.
+    static func places(in words: [String], of action: Action) -> [String] {
+        var places: [String] = []
+        var index = 0
+        while index < words.count {
+            let word = words[index]
+            index += 1
+            if word == "--" { return places + words[index...] }
+            if word == "-" || !word.hasPrefix("-") || isNegativeNumber(word) {
+                places.append(word)
+            } else if valueOption(word, action.parameters) != nil {
+                index += 1
+            }
         }
+        return places
+    }
+
+    /// The option that takes the next word as its value, if this word is one.
+    static func valueOption(_ word: String, _ declarations: [ParameterDeclaration]) -> ParameterDeclaration? {
+        declarations.first { declaration in
+            declaration.form == .option
+                && (word == "--" + declaration.name || declaration.short.map { word == "-\($0)" } ?? false)
+        }
+    }
+
+    /// `-5` and `-.5` are values wherever one may stand; no option is called by a digit.
+    private static func isNegativeNumber(_ word: String) -> Bool {
+        guard let second = word.dropFirst().first, second.isNumber || second == "." else { return false }
+        return Double(word) != nil
     }
 
     // MARK: By place
 
     private mutating func place(_ word: String) {
         guard let declaration = places.first else {
+            if action.parameters.contains(where: { $0.form == .secret }) {
+                problems.append(
+                    ValueError(
+                        "is one too many, and is not shown because it may be a secret: a secret is never taken from a word "
+                            + "of the command line, which every user of the machine can see", at: ["a word"]))
+                return
+            }
             problems.append(
                 ValueError(
                     action.parameters.contains { $0.form == .positional }
@@ -148,7 +183,7 @@ struct ArgumentParser {
         case .option, .positional:
             if let attached { return take(attached, declaration, shown) }
             guard index < words.count,
-                !words[index].hasPrefix("-") || words[index] == "-" || Double(words[index]) != nil
+                !words[index].hasPrefix("-") || words[index] == "-" || Self.isNegativeNumber(words[index])
             else {
                 let hint =
                     index < words.count && words[index] != "--"
@@ -164,17 +199,28 @@ struct ArgumentParser {
     private mutating func take(_ word: String, _ declaration: ParameterDeclaration, _ shown: String) {
         do {
             if let element = declaration.schema.element {
-                let value = try element.json(fromWord: word)
+                let value = try json(word, element)
                 parsed.arguments[declaration.name] = .array((parsed.arguments[declaration.name]?.array ?? []) + [value])
             } else if declaration.joinsWords {
                 let before = parsed.arguments[declaration.name]?.string.map { $0 + " " } ?? ""
                 parsed.arguments[declaration.name] = .string(before + word)
             } else {
-                set(declaration, try declaration.schema.json(fromWord: word), shown)
+                set(declaration, try json(word, declaration.schema), shown)
             }
         } catch {
             problems.append(error.under(shown))
         }
+    }
+
+    /// Actions take exact times; a person also says how long ago it was, or the day.
+    private func json(_ word: String, _ schema: Schema) throws(ValueError) -> JSON {
+        guard schema.unwrapped == .time, let now else { return try schema.json(fromWord: word) }
+        guard let time = Timestamp(words: word, now: now, offset: LocalTime.offset) else {
+            throw ValueError(
+                "needs a time such as 2h (ago), yesterday, 2026-11-20 or 2026-11-20T09:30:00Z, not "
+                    + word.quotedForMessage)
+        }
+        return time.json
     }
 
     private mutating func set(_ declaration: ParameterDeclaration, _ value: JSON, _ shown: String) {

@@ -37,10 +37,14 @@ struct CommandTree: Sendable {
 
     /// What the words mean, for which no more of the tree is made than is needed.
     ///
+    /// - Parameter isMeant: whether a word that is nearly a verb is one that the default of the group knows.
     /// - Throws: `UsageError` that suggests the nearest command.
-    static func match(_ words: [String], among actions: ActionIndex) throws(UsageError) -> Match {
+    static func match(
+        _ words: [String], among actions: ActionIndex, isMeant: (Action, String) -> Bool = { _, _ in false }
+    ) throws(UsageError) -> Match {
         let branch = CommandTree(actions, beginning: words.first ?? "")
         let isKnown = words.first.map { branch.root.children[$0] != nil || branch.aliases[$0] != nil } ?? true
+        if let slip = branch.slip(words, isMeant) { throw slip }
         return try (isKnown ? branch : CommandTree(actions)).match(words)
     }
 
@@ -64,20 +68,41 @@ struct CommandTree: Sendable {
 
     /// - Throws: `UsageError` that suggests the nearest command.
     func match(_ words: [String]) throws(UsageError) -> Match {
-        var node = root
-        var rest = words[...]
-        if let first = words.first, node.children[first] == nil, let action = aliases[first] {
-            return .action(action, Array(rest.dropFirst()))
+        if let first = words.first, root.children[first] == nil, let action = aliases[first] {
+            return .action(action, Array(words.dropFirst()))
         }
-        while let word = rest.first, let child = node.children[word] {
-            node = child
-            rest = rest.dropFirst()
-        }
+        let (node, rest) = descend(words)
         if let action = node.action ?? node.standard { return .action(action, Array(rest)) }
         guard let word = rest.first else { return .group(node) }
         if word.hasPrefix("-") { throw UsageError.unknownOption(word, command: node.path) }
         let known = node.visible.compactMap(\.path.last) + (node.path.isEmpty ? Array(aliases.keys) : [])
         throw UsageError.unknownCommand(node.path + [word], suggestion: Suggestion.nearest(to: word, among: known))
+    }
+
+    /// The deepest node that the words lead to, and the words that are left.
+    func descend(_ words: [String]) -> (node: Node, rest: ArraySlice<String>) {
+        var node = root
+        var rest = words[...]
+        while let word = rest.first, let child = node.children[word] {
+            node = child
+            rest = rest.dropFirst()
+        }
+        return (node, rest)
+    }
+
+    /// The mistake in a single word that the default of its group would take, so that nothing is sent or paid for it.
+    private func slip(_ words: [String], _ isMeant: (Action, String) -> Bool) -> UsageError? {
+        let (node, rest) = descend(words)
+        guard node.action == nil, let action = node.standard, let word = rest.first, word.first?.isLetter == true,
+            word.allSatisfy({ $0.isLetter && $0.isLowercase || $0 == "-" })
+        else { return nil }
+        let given = ArgumentParser.places(in: Array(rest), of: action).count
+        let places = action.parameters.filter { $0.form == .positional }
+        // What the action cannot take in any case is better explained as what it was meant to be.
+        let isTooMuch = given > places.count && places.last?.isRepeated != true
+        guard given == 1 || isTooMuch, !isMeant(action, word) else { return nil }
+        let suggestions = node.suggestions(for: word)
+        return suggestions.isEmpty ? nil : .slip(node.path + [word], suggestions: suggestions)
     }
 
     /// The node of a command, for its help page; nil when there is none.
@@ -88,5 +113,14 @@ struct CommandTree: Sendable {
             node = child
         }
         return node
+    }
+}
+
+extension CommandTree.Node {
+    /// The commands that a word in the place of a verb was most likely meant to be: one of this group that is nearly
+    /// spelt like it, or those of the groups within that are called so.
+    func suggestions(for word: String) -> [[String]] {
+        if let verb = Suggestion.slip(of: word, among: visible.compactMap(\.path.last)) { return [path + [verb]] }
+        return visible.flatMap(\.visible).filter { $0.path.last == word }.map(\.path)
     }
 }

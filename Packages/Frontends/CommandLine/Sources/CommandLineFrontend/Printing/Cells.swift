@@ -4,15 +4,32 @@ import TerminalKit
 
 /// Single values as a person reads them. Everything from outside is neutralised here, before it is drawn.
 enum Cells {
-    static func title(_ property: Schema.Property) -> String {
-        String(property.name.map { $0 == "_" ? " " : $0 }).uppercased()
+    /// What stands beside a member of a single record.
+    static func label(_ property: Schema.Property) -> String {
+        isSeconds(property) ? "took" : String(property.name.map { $0 == "_" ? " " : $0 })
     }
+
+    /// What stands above a column, or a table.
+    static func title(_ property: Schema.Property) -> String { label(property).uppercased() }
 
     static func isNumber(_ schema: Schema) -> Bool {
         switch schema.unwrapped {
         case .integer, .number, .size: true
         default: false
         }
+    }
+
+    /// Whether it is a text that is read as well on several lines; a time, a number or a word of a few is not.
+    static func mayWrap(_ schema: Schema) -> Bool {
+        switch schema.unwrapped {
+        case .integer, .number, .size, .time, .duration, .boolean, .choice: false
+        default: true
+        }
+    }
+
+    /// Whether it is a span of time, by the name that such members have.
+    private static func isSeconds(_ property: Schema.Property) -> Bool {
+        property.name == "seconds" && isNumber(property.schema)
     }
 
     /// Whether there is nothing to show.
@@ -22,9 +39,20 @@ enum Cells {
             || value.object?.isEmpty == true
     }
 
-    static func styled(_ value: JSON, _ schema: Schema, _ role: Schema.Role = .plain) -> StyledText {
-        let text = text(value, schema)
-        switch role {
+    /// A member of a record; `isBrief` where there are others of the same kind beside it.
+    static func styled(
+        _ value: JSON, _ property: Schema.Property, _ clock: LocalClock?, isBrief: Bool
+    ) -> StyledText {
+        var text = text(value, property.schema)
+        if isSeconds(property), let seconds = value.double {
+            text = LocalClock.words(seconds: seconds)
+        } else if property.schema.unwrapped == .time, let clock,
+            let time = value.string.flatMap(Timestamp.init(iso8601:))
+        {
+            // What is called by its time, such as a line of a log, is not told from others by an age.
+            text = property.role == .name ? clock.local(time) : isBrief ? clock.brief(time) : clock.full(time)
+        }
+        switch property.role {
         case .state: return StyledText(text, style(ofState: text))
         case .name: return StyledText(text, Style(bold: true))
         case .plain, .detail: return StyledText(text)
@@ -62,8 +90,8 @@ enum Cells {
         switch state {
         case "ok", "done", "valid", "active", "trusted", "signed-in": Style(.accent)
         case "starting", "running", "stopping": Style(.ring)
-        case "failed", "error", "damaged", "denied", "refused", "expired", "revoked": Style(.destructive, bold: true)
-        case "degraded", "warning", "expiring": Style(.primary, bold: true)
+        case "failed", "error", "damaged", "denied", "refused", "expired", "revoked": Style(.error, bold: true)
+        case "degraded", "warning", "expiring": Style(.warning, bold: true)
         default: Style(.mutedForeground)
         }
     }

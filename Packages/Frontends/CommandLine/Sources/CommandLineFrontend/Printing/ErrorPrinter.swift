@@ -7,20 +7,29 @@ struct ErrorPrinter {
     private let streams: StandardStreams
     private let format: OutputFormat
     private let level: ColorLevel
+    private let theme: @Sendable () -> Theme
     private let isVerbose: Bool
     private let program: String
     private let redactor: Redactor
 
     init(
-        _ streams: StandardStreams, format: OutputFormat, level: ColorLevel, isVerbose: Bool, program: String,
-        redactor: Redactor
+        _ streams: StandardStreams, format: OutputFormat, level: ColorLevel,
+        theme: @escaping @Sendable () -> Theme = { .terminal }, isVerbose: Bool, program: String, redactor: Redactor
     ) {
         self.streams = streams
         self.format = format
         self.level = level
+        self.theme = theme
         self.isVerbose = isVerbose
         self.program = program
         self.redactor = redactor
+    }
+
+    /// What lies behind the failure; nil where the message says it already.
+    static func reason(of failure: AnyFailure) -> String? {
+        guard let cause = failure.cause else { return nil }
+        let words = (cause as? any Failure)?.message ?? String(describing: cause)
+        return failure.message.contains(words) ? nil : words
     }
 
     /// Prints the error and gives the exit code that it means.
@@ -31,16 +40,17 @@ struct ErrorPrinter {
             streams.writeError(redactor.redact(failure.report).text())
             return failure.exit
         }
-        let label = StyledText("\(program): ", Style(.destructive, bold: true))
+        let label = StyledText("\(program): ", Style(.error, bold: true))
         let lines = redactor.redact(failure.message).split(separator: "\n", omittingEmptySubsequences: false).map(
             String.init)
+        let theme = level == .none ? .plain : theme()
         for (index, line) in lines.enumerated() {
             let text = StyledText(Sanitizer.sanitize(line))
             // Lines after the first are a list of their own, and editors look for `file:line:column` at their start.
-            streams.writeError((index == 0 || !line.hasPrefix(" ") ? label + text : text).rendered(level: level))
+            streams.writeError(
+                (index == 0 || !line.hasPrefix(" ") ? label + text : text).rendered(level: level, theme: theme))
         }
-        if isVerbose, let cause = failure.cause {
-            let words = (cause as? any Failure)?.message ?? String(describing: cause)
+        if isVerbose, let words = Self.reason(of: failure) {
             streams.writeError(Sanitizer.sanitize(redactor.redact("  because: \(words)")))
         }
         if let usage { streams.writeError(usage) }

@@ -12,23 +12,28 @@ final class LiveText: Sendable {
 
     private let streams: StandardStreams
     private let terminal: Terminal
+    /// Asked with the first text.
+    private let theme: @Sendable () -> Theme
     private let state: Mutex<State>
     private let start = ContinuousClock.now
     /// A word for each time that something waits to be drawn.
     private let behind: AsyncStream<Void>
     private let tell: AsyncStream<Void>.Continuation
 
-    init(_ streams: StandardStreams, level: ColorLevel, links: Bool) {
+    init(_ streams: StandardStreams, level: ColorLevel, theme: @escaping @Sendable () -> Theme, links: Bool) {
         self.streams = streams
         terminal = Terminal(fileDescriptor: streams.output)
+        self.theme = theme
         state = Mutex(State(markdown: LiveMarkdown(level: level, links: links)))
         (behind, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Shows the next piece of a Markdown document.
     func show(markdown text: String) throws(OutputError) {
+        let theme = theme()
         let isBehind = try state.withLock { state throws(OutputError) in
             try endLine(&state)
+            state.markdown.theme = theme
             try write(state.markdown.append(text, at: now, size: terminal.size()))
             return state.markdown.isBehind
         }

@@ -8,11 +8,15 @@ struct ResultPrinter {
     let level: ColorLevel
     /// The width of the terminal; nil when the output goes elsewhere and nothing may be cut.
     let width: Int?
+    /// What the colours are, asked only where there are some.
+    var theme: @Sendable () -> Theme = { .dark }
+    /// How times are told to a person who reads now.
+    var clock: LocalClock?
 
     /// The whole text, with its last line ending; empty when there is nothing to say.
     func text(_ value: JSON, _ schema: Schema, isStream: Bool) -> String {
         switch format {
-        case .text: TextForm(level: level, width: width).text(value, schema)
+        case .text: TextForm(level: level, width: width, theme: theme, clock: clock).text(value, schema)
         case .json: shown(value.text(.pretty) + "\n")
         case .ndjson: shown(lines(value, isStream: isStream))
         case .csv: shown(DelimitedText.csv(value, schema))

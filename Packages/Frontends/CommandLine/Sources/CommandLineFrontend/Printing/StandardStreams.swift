@@ -7,6 +7,8 @@ import TerminalKit
 final class StandardStreams: Sendable {
     /// Set once nobody reads the output any more, after which nothing more is written to it.
     private let outputIsGone = Mutex(false)
+    /// The first failure to write, which an action that goes on without its output does not tell.
+    private let outputFailure = Mutex<OutputError?>(nil)
     private let outputWasClosed: Bool
     /// Waits until there is room in a descriptor; false when that is given up.
     private let waitForRoom = Mutex<@Sendable (Int32) -> Bool>({ _ in true })
@@ -43,7 +45,14 @@ final class StandardStreams: Sendable {
             outputIsGone.withLock { $0 = true }
             throw OutputError.nobodyReads
         }
-        throw OutputError.failed(error)
+        let failure = OutputError.failed(error)
+        outputFailure.withLock { $0 = $0 ?? failure }
+        throw failure
+    }
+
+    /// Throws when some of the output could not be written, except because nobody reads it any more.
+    func requireWhole() throws(OutputError) {
+        if let failure = outputFailure.withLock({ $0 }) { throw failure }
     }
 
     /// Writes a line to standard error, where a failure to write can be told to nobody.

@@ -6,10 +6,17 @@ import TerminalKit
 struct TextForm {
     let level: ColorLevel
     let width: Int?
+    /// What the colours are, asked only where there are some.
+    var theme: @Sendable () -> Theme = { .dark }
+    /// How times are told to a person who reads now; elsewhere they are as programs have them.
+    var clock: LocalClock?
 
     func text(_ value: JSON, _ schema: Schema) -> String {
         let lines = lines(value, schema)
-        return lines.isEmpty ? "" : lines.map { $0.rendered(level: level) }.joined(separator: "\n") + "\n"
+        if lines.isEmpty { return "" }
+        let isColored = level != .none && lines.contains { $0.runs.contains { $0.style.token != nil } }
+        let theme = isColored ? theme() : .dark
+        return lines.map { $0.rendered(level: level, theme: theme) }.joined(separator: "\n") + "\n"
     }
 
     private func lines(_ value: JSON, _ schema: Schema) -> [StyledText] {
@@ -22,7 +29,7 @@ struct TextForm {
         if let items = value.array,
             schema.element.map(Self.isScalar) ?? items.allSatisfy({ $0.array == nil && $0.object == nil })
         {
-            return items.map { Cells.styled($0, schema.element ?? .any) }
+            return items.map { StyledText(Cells.text($0, schema.element ?? .any)) }
         }
         if value.isNull { return [] }
         if value.array != nil || value.object != nil {
@@ -52,10 +59,10 @@ struct TextForm {
             shown.map { property in
                 TableColumn(
                     Cells.title(property), alignment: Cells.isNumber(property.schema) ? .trailing : .leading,
-                    mayTruncate: property.role != .name && property.role != .state)
+                    mayWrap: property.role == .plain && Cells.mayWrap(property.schema))
             })
         for row in rows {
-            table.append(shown.map { Cells.styled(row[$0.name] ?? .null, $0.schema, $0.role) })
+            table.append(shown.map { Cells.styled(row[$0.name] ?? .null, $0, clock, isBrief: true) })
         }
         return table.lines(width: width)
     }
@@ -70,7 +77,7 @@ struct TextForm {
                 tables.append(
                     [StyledText(Cells.title(property), Style(.mutedForeground))] + table(value.array ?? [], inner))
             } else {
-                list.append(property.name.replacingUnderscores, Cells.styled(value, property.schema, property.role))
+                list.append(Cells.label(property), Cells.styled(value, property, clock, isBrief: false))
             }
         }
         var lines = list.lines(width: width)
@@ -80,8 +87,4 @@ struct TextForm {
         }
         return lines
     }
-}
-
-extension String {
-    fileprivate var replacingUnderscores: String { String(map { $0 == "_" ? " " : $0 }) }
 }

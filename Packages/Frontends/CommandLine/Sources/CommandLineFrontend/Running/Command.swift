@@ -13,13 +13,22 @@ struct Command: Sendable {
     let options: CommonOptions
     let words: [String]
     let streams: StandardStreams
+    private let colors: TerminalColors
+
+    init(workbench: Workbench, options: CommonOptions, words: [String], streams: StandardStreams) {
+        self.workbench = workbench
+        self.options = options
+        self.words = words
+        self.streams = streams
+        colors = TerminalColors(workbench.host)
+    }
 
     private var host: Host { workbench.host }
     private var format: OutputFormat { options.format ?? .text }
     private var errors: ErrorPrinter {
         ErrorPrinter(
-            streams, format: format, level: level(of: 2), isVerbose: options.isVerbose, program: host.name,
-            redactor: host.redactor)
+            streams, format: format, level: level(of: 2), theme: { [colors] in colors.theme },
+            isVerbose: options.isVerbose, program: host.name, redactor: host.redactor)
     }
 
     private func level(of descriptor: Int32) -> ColorLevel {
@@ -28,19 +37,21 @@ struct Command: Sendable {
             environment: host.environment)
     }
 
-    private var width: Int? {
-        let terminal = Terminal(fileDescriptor: 1)
-        return terminal.isTerminal ? terminal.size(environment: host.environment).columns : nil
-    }
+    private var width: Int? { CommandLineFeature.width(host) }
 
     /// Parses, does and prints.
     func run() -> ExitCode {
+        defer { colors.settle() }
         let action: Action
         let parsed: ArgumentParser.Parsed
         do {
+            // What was typed for this run is wrong for every command, also for those that mend settings.
+            let problems = host.settings.problems
+            if problems.contains(where: { $0.origin == .flag }) { throw SettingsFailure(problems) }
             guard let (found, rest) = try meaning() else { return .done }
+            try MainLoop.requireDescriptors()
             action = found
-            do { parsed = try ArgumentParser.parse(rest, for: action) } catch {
+            do { parsed = try ArgumentParser.parse(rest, for: action, now: host.now()) } catch {
                 let usage = "usage: \(Usage.line(action, program: host.name))   (\(host.name) help \(action.words))"
                 return errors.print(error, usage: format.isForPrograms ? nil : usage)
             }
@@ -57,10 +68,27 @@ struct Command: Sendable {
             try streams.write(CommandLineFeature.helpText(words.filter { !$0.hasPrefix("-") }, host, width: width))
             return nil
         }
-        switch try CommandTree.match(words, among: workbench.registry.actions) {
+        let match: CommandTree.Match
+        do {
+            match = try CommandTree.match(words, among: workbench.registry.actions, isMeant: knows)
+        } catch {
+            throw error.explained(by: host.composition)
+        }
+        switch match {
         case .action(let action, let rest): return (action, rest)
         case .group(let node):
             throw UsageError.missingVerb(node.path, verbs: node.visible.compactMap(\.path.last))
+        }
+    }
+
+    /// Whether a word is one of those that complete an action's first argument, such as the name of a server.
+    private func knows(_ action: Action, _ word: String) -> Bool {
+        guard let place = action.parameters.first(where: { $0.form == .positional }) else { return false }
+        return switch place.completion {
+        case .nothing: false
+        case .words(let words): words.contains(word)
+        case .files, .directories: Files.exists("\(host.locations.current)/\(word)")
+        case .dynamic(let ask): ask(workbench.registry, host).contains(word)
         }
     }
 
@@ -69,10 +97,10 @@ struct Command: Sendable {
         let terminal = Terminal(fileDescriptor: 2)
         let line =
             terminal.isTerminal && !options.isQuiet && !action.isInstant
-            ? ProgressLine(fileDescriptor: 2, level: level(of: 2), clock: ContinuousClock()) : nil
+            ? ProgressLine(fileDescriptor: 2, level: level(of: 2), theme: colors.theme) : nil
         let output = CommandOutput(
             streams, format: format, isQuiet: options.isQuiet, progressLine: line, loop: loop, live: liveText(action),
-            level: level(of: 2), redactor: host.redactor)
+            level: level(of: 2), colors: colors, redactor: host.redactor)
         do {
             let interaction = try interaction(output, terminal)
             var arguments = parsed.arguments
@@ -83,7 +111,11 @@ struct Command: Sendable {
                 if let text = try await PipedInput.read() { arguments.append(parameter.name, .string(text)) }
             }
             // The actions that look after settings tell it in their own way.
-            if !action.worksAlways { tellInert(output) }
+            if !action.worksAlways {
+                tellInert(output)
+                if !options.isQuiet { AbsentSettings(host).tell(by: output) }
+            }
+            if !action.isHidden { tellVariables(output) }
             let value = try await withDrawing(line, output) { [arguments] in
                 try await workbench.perform(
                     action, arguments, interaction: interaction, output: output, limit: options.limit,
@@ -91,6 +123,9 @@ struct Command: Sendable {
             }
             return try print(value, action, output)
         } catch {
+            // What went wrong is told on a line of its own.
+            do { try output.endLine() } catch {}
+            if AnyFailure(error).exit == .interrupted { TerminalInput.discardTyping() }
             if action.isStreaming, format == .ndjson { tellFailure(error) }
             return errors.print(error)
         }
@@ -102,7 +137,9 @@ struct Command: Sendable {
         guard action.isStreaming, format == .text, level != .none, Terminal(fileDescriptor: 1).isTerminal else {
             return nil
         }
-        return LiveText(streams, level: level, links: TerminalAbilities.followsLinks(host.environment))
+        return LiveText(
+            streams, level: level, theme: { [colors] in colors.theme },
+            links: TerminalAbilities.followsLinks(host.environment))
     }
 
     /// Keeps the progress line and the output moving while the work is done, and both in order at its end.
@@ -124,10 +161,18 @@ struct Command: Sendable {
     private func print(_ value: any OutputValue, _ action: Action, _ output: CommandOutput) throws -> ExitCode {
         // What streams has told itself all that there is to read, and where it was to be quiet, nothing but what matters.
         if format == .text, output.hasPrintedText || action.isStreaming && output.isQuiet {
-            try output.endLine()
+            do {
+                try output.endLine()
+                try streams.requireWhole()
+            } catch {
+                let exit = errors.print(error)
+                return value.exit == .done ? exit : value.exit
+            }
             return value.exit
         }
-        let printer = ResultPrinter(format: format, level: level(of: 1), width: width)
+        let printer = ResultPrinter(
+            format: format, level: level(of: 1), width: width, theme: { [colors] in colors.theme },
+            clock: width == nil ? nil : LocalClock(now: host.now()))
         let text = printer.text(value.json, action.result, isStream: action.isStreaming)
         if text.isEmpty, width != nil, action.effect == .reads { output.notice("nothing to show") }
         try streams.write(text)
@@ -151,6 +196,14 @@ struct Command: Sendable {
                 + "not used; read it, then '\(host.name) config trust'")
     }
 
+    /// Names variables that were most likely meant for a setting; others may belong to other programs.
+    private func tellVariables(_ output: CommandOutput) {
+        for variable in host.settings.unknownVariables {
+            guard let nearest = SettingsVariables.nearest(to: variable, host.catalogue) else { continue }
+            output.notice("no setting has the variable \(variable); did you mean \(nearest)?")
+        }
+    }
+
     // MARK: Answers
 
     private func interaction(_ output: CommandOutput, _ terminal: Terminal) throws -> any Interaction {
@@ -159,7 +212,7 @@ struct Command: Sendable {
             return HeadlessInteraction(answers: answers)
         }
         return TerminalInteraction(
-            answers: answers, output: output, level: level(of: 2),
+            answers: answers, output: output, level: level(of: 2), colors: colors,
             isDumb: TerminalAbilities.isDumb(host.environment))
     }
 

@@ -13,12 +13,15 @@ final class CommandOutput: ActionOutput {
     private let progressLine: ProgressLine?
     private let loop: MainLoop
     private let level: ColorLevel
+    private let colors: TerminalColors
     private let redactor: Redactor
     /// What draws the text on a terminal; elsewhere it is passed on as it is.
     private let live: LiveText?
     /// Keeps keys from being shown in the midst of what is drawn.
     private let silence = TypingSilence()
     private let sanitizer = Mutex(StreamSanitizer())
+    /// Whether results are shown on a terminal.
+    private let isTerminal: Bool
     /// Whether the progress line says something.
     private let showsProgress = Mutex(false)
     /// Whether the events have brought text, so that the result need not be printed again.
@@ -27,15 +30,17 @@ final class CommandOutput: ActionOutput {
 
     init(
         _ streams: StandardStreams, format: OutputFormat, isQuiet: Bool, progressLine: ProgressLine?, loop: MainLoop,
-        live: LiveText? = nil, level: ColorLevel, redactor: Redactor
+        live: LiveText? = nil, level: ColorLevel, colors: TerminalColors, redactor: Redactor
     ) {
         self.streams = streams
+        isTerminal = Terminal(fileDescriptor: streams.output).isTerminal
         self.format = format
         self.isQuiet = isQuiet
         self.progressLine = progressLine
         self.loop = loop
         self.live = live
         self.level = level
+        self.colors = colors
         self.redactor = redactor
     }
 
@@ -71,7 +76,9 @@ final class CommandOutput: ActionOutput {
             }
             let text = events.map { $0.text ?? "" }.joined()
             let clean = sanitizer.withLock { $0.sanitize(Array(text.utf8)) }
-            isInLine.withLock { $0 = clean.last != UInt8(ascii: "\n") }
+            retireProgress()
+            beSilent()
+            if let last = clean.last { isInLine.withLock { $0 = last != UInt8(ascii: "\n") } }
             try await print(String(decoding: clean, as: UTF8.self))
         case .json, .csv, .markdown:
             return
@@ -85,14 +92,26 @@ final class CommandOutput: ActionOutput {
         }
     }
 
-    /// The text is what shows that the work goes on, so the progress line gives way to it.
+    /// The text is what shows that the work goes on, so the progress line gives way to it: drawn in the line that the
+    /// text has not ended, it would erase what was said.
+    func retireProgress() {
+        if showsProgress.withLock({ exchange(&$0, with: false) }) { progressLine?.retire() }
+    }
+
+    /// What is typed from now on is not shown in the midst of what is drawn, and kept for the next question.
+    ///
+    /// Behind a pipe there may be a pager, which has the terminal in modes of its own.
+    private func beSilent() {
+        guard isTerminal, progressLine != nil || live != nil else { return }
+        // What asks the terminal needs it for itself.
+        if level != .none || live != nil { _ = colors.theme }
+        silence.begin()
+    }
+
     private func show(_ text: String, _ format: ActionEvent.TextFormat, _ live: LiveText) async throws {
         try await withTaskExecutorPreference(loop) {
-            if showsProgress.withLock({ exchange(&$0, with: false) }) {
-                progressLine?.update(StyledText())
-                progressLine?.around {}
-            }
-            silence.begin()
+            retireProgress()
+            beSilent()
             switch format {
             case .markdown: try live.show(markdown: text)
             case .plain: try live.show(plain: text)
@@ -106,7 +125,11 @@ final class CommandOutput: ActionOutput {
     /// Ends the text that is being drawn, before anything else is shown.
     func settle() {
         // An output that is gone says so to the next event, or to the result.
-        do { try live?.settle() } catch {}
+        do {
+            try live?.settle()
+            // Behind a pipe it is not known where the text goes, so nothing is added to it.
+            if isTerminal { try endLine() }
+        } catch {}
     }
 
     /// Ends all that is shown.
@@ -125,6 +148,9 @@ final class CommandOutput: ActionOutput {
             streams.writeError(JSON.object(line).text())
         } else if let progressLine {
             settle()
+            // The line that a piped text has not ended may be one of this terminal.
+            guard !isInLine.withLock({ $0 }) else { return }
+            beSilent()
             showsProgress.withLock { $0 = true }
             progressLine.update(StyledText(Sanitizer.sanitize(progress.activity)), fraction: progress.fraction)
         }
@@ -143,12 +169,15 @@ final class CommandOutput: ActionOutput {
 
     /// A line that belongs to a question, and so is shown however quiet the command is.
     func say(_ text: StyledText) {
-        streams.writeError(text.rendered(level: level))
+        streams.writeError(text.rendered(level: level, theme: colors.theme))
     }
 
     /// Lends the terminal to a question.
     func aroundQuestion<Result>(_ body: () async throws -> Result) async throws -> Result {
         finish()
+        // What asks the terminal has to be over before the person is asked.
+        if level != .none { _ = colors.theme }
+        colors.settle()
         guard let progressLine else { return try await body() }
         return try await progressLine.around(body)
     }

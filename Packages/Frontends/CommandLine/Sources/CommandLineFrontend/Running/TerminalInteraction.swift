@@ -7,6 +7,7 @@ struct TerminalInteraction: Interaction {
     let answers: [String: JSON]
     let output: CommandOutput
     let level: ColorLevel
+    let colors: TerminalColors
     /// Whether the terminal understands no escape sequence.
     let isDumb: Bool
 
@@ -15,12 +16,15 @@ struct TerminalInteraction: Interaction {
 
     func answer(_ question: Question) async throws -> Answer {
         if answers[question.id] != nil { return try await HeadlessInteraction(answers: answers).answer(question) }
+        // What comes after is another turn, whose time counts from its own beginning.
+        if case .composition = question.kind { output.retireProgress() }
         return try await output.aroundQuestion { try await ask(question) }
     }
 
     private func ask(_ question: Question) async throws -> Answer {
-        let input = TerminalInput(level: level)
-        let prompt = StyledText(Sanitizer.sanitize(question.prompt), Style(bold: true))
+        let theme = level == .none ? .plain : colors.theme
+        let input = TerminalInput(level: level, theme: theme)
+        let prompt = StyledText(PlainText.escapeLines(question.prompt), Style(bold: true))
         do {
             switch question.kind {
             case .text(let standard):
@@ -39,7 +43,7 @@ struct TerminalInteraction: Interaction {
             case .choice(let options):
                 return .choice(try await choose(options, prompt, question, input))
             case .composition(let history, let completions):
-                let composer = Composer(level: level, isDumb: isDumb)
+                let composer = Composer(level: level, theme: theme, isDumb: isDumb)
                 return .composition(
                     try await composer.read(prompt: prompt + " ", history: history, completions: completions))
             }
@@ -53,16 +57,27 @@ struct TerminalInteraction: Interaction {
     ) async throws -> Int {
         output.say(prompt)
         for (index, option) in options.enumerated() {
-            output.say(StyledText("  \(index + 1)  \(Sanitizer.sanitize(option))"))
+            output.say(StyledText("  \(index + 1)  \(PlainText.escape(option))"))
         }
         while true {
             guard let line = try await input.readLine(prompt: "Number: ") else {
                 throw InteractionError.unanswered(id: question.id, prompt: question.prompt)
             }
-            if let number = Int(line), options.indices.contains(number - 1) { return number - 1 }
-            if let index = options.firstIndex(of: line) { return index }
-            output.say(StyledText("Please type a number from 1 to \(options.count)"))
+            if let index = Self.option(line, among: options) { return index }
+            output.say(StyledText("Please type a number from 1 to \(options.count), or how one of them begins"))
         }
+    }
+}
+
+extension TerminalInteraction {
+    /// The option that is meant by its number, or by how it begins; nil where that is not clear.
+    static func option(_ line: String, among options: [String]) -> Int? {
+        if let number = Int(line) { return options.indices.contains(number - 1) ? number - 1 : nil }
+        if let index = options.firstIndex(of: line) { return index }
+        let word = line.lowercased()
+        let fitting = options.indices.filter { !word.isEmpty && options[$0].lowercased().hasPrefix(word) }
+        // A plain yes or no is the first one that begins so, which says the least.
+        return fitting.count == 1 || ["y", "yes", "n", "no"].contains(word) ? fitting.first : nil
     }
 }
 

@@ -50,6 +50,9 @@ struct CompleterTests {
             (["--only", "s"], ["sample"]),
             (["completion", ""], ["bash", "zsh", "fish"]),
             (["help", "conf"], ["config"]),
+            (["help", "config", "s"], ["set", "show"]),
+            (["help", "config", "set", ""], []),
+            (["help", "nothing", ""], []),
         ])
     func candidates(words: [String], expected: [String]) throws {
         #expect(try next(words) == expected)

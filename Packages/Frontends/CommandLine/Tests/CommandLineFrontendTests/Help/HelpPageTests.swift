@@ -1,5 +1,7 @@
+import Capabilities
 import CoreTesting
 import Registry
+import Settings
 import TerminalKit
 import Testing
 
@@ -74,10 +76,93 @@ struct HelpPageTests {
         #expect(!page.contains("internal"))
     }
 
+    @Test("of a group with a default shows how that is given, too") func standard() throws {
+        let page = try CommandLineFeature.helpText(["sample"], try sampleHost().host, width: 80)
+        for part in [
+            "Verbs:", "Without a verb it means 'sample send': Send a message", "Usage: martlet sample <to> [options]",
+            "-f, --file <path>  What is attached",
+        ] {
+            #expect(page.contains(part), "\(part)")
+        }
+    }
+
+    @Test("of a group says what it is for, also of one within another") func groups() throws {
+        struct Grouped: Feature {
+            static let manifest = Manifest(
+                id: "grouped", summary: "All of it", version: "1.0", namespaces: ["grouped", "other"],
+                groups: ["other": "The other words", "grouped.inner": "The inner words"])
+            init(_ settings: FeatureSettings) {}
+            func register(in registry: inout RegistryBuilder) {
+                for id in ["grouped.inner.one", "grouped.inner.two", "other.one"] {
+                    registry.add(Action(id, "Do it", .reads) { _ in Nothing() })
+                }
+            }
+        }
+        let host = try TestHost([BuiltInFeature(essential: CommandLineFeature.self), BuiltInFeature(Grouped.self)]).host
+        let root = try CommandLineFeature.helpText([], host, width: 80)
+        #expect(root.contains("grouped     All of it") && root.contains("other       The other words"))
+        #expect(try CommandLineFeature.helpText(["grouped"], host, width: 80).contains("inner  The inner words"))
+        #expect(try CommandLineFeature.helpText(["grouped", "inner"], host, width: 80).hasPrefix("The inner words\n"))
+        #expect(try CommandLineFeature.helpText(["other"], host, width: 80).hasPrefix("The other words\n"))
+    }
+
+    @Test(
+        "asked for by name is that of these very words",
+        arguments: [
+            (["sample", "nosuch"], "there is no command 'sample nosuch'"),
+            (["sample", "opne"], "did you mean 'sample open'?"),
+            (["sample", "again"], "did you mean 'sample open again'?"),
+            (["version", "x"], "there is no command 'version x'"),
+            (["post", "x"], "there is no command"),
+        ])
+    func exact(words: [String], message: String) throws {
+        let host = try sampleHost().host
+        let error = #expect(throws: UsageError.self) {
+            try CommandLineFeature.helpText(words, host, width: 80, isExact: true)
+        }
+        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+        // With --help the words may be arguments.
+        #expect(try CommandLineFeature.helpText(words, host, width: 80).isEmpty == false)
+    }
+
+    @Test("of a command of a feature that is not there says how to get it") func absent() throws {
+        let host = try TestHost(
+            [
+                BuiltInFeature(essential: CommandLineFeature.self), BuiltInFeature(SampleFeature.self),
+                BuiltInFeature(trait: "Chat") {}.described("Talk", commands: "chat", "ask"),
+            ], settings: "{features: {sample: false}}"
+        ).host
+        for (words, feature, why) in [
+            (["ask", "hi"], "chat", "not in this build; build with 'make build TRAITS=SampleFeature,Chat'"),
+            (["chat", "list"], "chat", "not in this build; build with 'make build TRAITS=SampleFeature,Chat'"),
+            (["sample", "open"], "sample", "switched off (settings.json); martlet config set features.sample true"),
+        ] {
+            let error = #expect(throws: UsageError.self) { try CommandLineFeature.helpText(words, host, width: 80) }
+            #expect(error?.message == "'\(words[0])' is a command of the feature \(feature), which is \(why)")
+            #expect(error?.exit == .usage)
+        }
+    }
+
     @Test("of a command that is not there names the nearest") func unknown() throws {
         let host = try sampleHost().host
         #expect(throws: UsageError.unknownCommand(["confg"], suggestion: "config")) {
             try CommandLineFeature.helpText(["confg"], host, width: 80)
         }
+    }
+
+    @Test("of a word that is no verb of a group with a default names what was meant") func noVerb() throws {
+        let host = try sampleHost().host
+        func text(_ words: [String]) throws -> String {
+            try CommandLineFeature.helpText(words, host, width: 80, isExact: true)
+        }
+        #expect(throws: UsageError.slip(["sample", "pars"], suggestions: [["sample", "parse"]])) {
+            _ = try text(["sample", "pars"])
+        }
+        #expect(throws: UsageError.slip(["sample", "again"], suggestions: [["sample", "open", "again"]])) {
+            _ = try text(["sample", "again"])
+        }
+        #expect(try text(["sample", "parse"]).contains("sample parse"))
+        // An option of a command comes with the words that are its arguments.
+        _ = try CommandLineFeature.helpText(["sample", "somewhere"], host, width: 80)
     }
 }

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("The words of a command")
 struct CommandTreeTests {
-    private func match(_ words: [String]) throws -> String {
+    private func match(_ words: [String], isMeant: Bool = false) throws -> String {
         let actions = try sampleHost().composition.registry.actions
         do throws(UsageError) {
-            switch try CommandTree.match(words, among: actions) {
+            switch try CommandTree.match(words, among: actions, isMeant: { _, _ in isMeant }) {
             case .action(let action, let rest): return ([action.id] + rest).joined(separator: " ")
             case .group(let node):
                 return node.path.joined(separator: " ") + ": "
@@ -36,9 +36,40 @@ struct CommandTreeTests {
             (["docs"], "docs.markdown"),
             (["completion", "words", "--", "a"], "completion.words -- a"),
             (["sample", "internal"], "sample.internal"),
+            // No slip of the finger: nothing near, more words, no word of letters alone, or said to be one.
+            (["sample", "hello"], "sample.send hello"),
+            (
+                ["sample", "opne", "--file", "x"],
+                "there is no command 'sample opne'; did you mean 'sample open'? "
+                    + "If you mean the word itself: martlet sample -- opne"
+            ),
+            (["sample", "Opne"], "sample.send Opne"),
+            (["sample", "./opne"], "sample.send ./opne"),
+            (["sample", "--", "opne"], "sample.send -- opne"),
+            (["post", "opne"], "sample.send opne"),
         ])
     func found(words: [String], expected: String) throws {
         #expect(try match(words) == expected)
+    }
+
+    @Test(
+        "that the default of a group would take are refused when they are nearly a verb",
+        arguments: [
+            (["sample", "opne"], "did you mean 'sample open'?"), (["sample", "prase"], "did you mean 'sample parse'?"),
+            (["sample", "secrt"], "did you mean 'sample secret'?"),
+            // What the default cannot take anyway was meant as a verb too.
+            (["sample", "opne", "here"], "did you mean 'sample open'?"),
+            (["docs", "mna"], "did you mean 'docs man'?"),
+            // A verb of a group within.
+            (["sample", "again"], "did you mean 'sample open again'?"),
+        ])
+    func slip(words: [String], hint: String) throws {
+        #expect(try match(words).contains(hint))
+        #expect(try match(words).hasPrefix("there is no command"))
+    }
+
+    @Test("that the default of a group knows are its own") func meant() throws {
+        #expect(try match(["sample", "opne"], isMeant: true) == "sample.send opne")
     }
 
     @Test("of a group alone need a verb")

@@ -37,6 +37,27 @@ struct KindsTests {
     }
 
     @Test(
+        "that names a time says how long ago it was, or which day",
+        arguments: [
+            ("2h", #"{"value":"2026-11-22T08:30:00Z"}"#),
+            ("2026-11-22T01:00:00Z", #"{"value":"2026-11-22T01:00:00Z"}"#),
+            (
+                "tomorrow",
+                "--value needs a time such as 2h (ago), yesterday, 2026-11-20 or 2026-11-20T09:30:00Z, not 'tomorrow'"
+            ),
+        ])
+    func time(word: String, expected: String) throws {
+        let now = try #require(Timestamp(iso8601: "2026-11-22T10:30:00Z"))
+        do throws(ArgumentsFailure) {
+            let arguments = try ArgumentParser.parse(["--value", word], for: Self.accepting(Timestamp.self), now: now)
+                .arguments
+            #expect(JSON.object(arguments).text() == expected)
+        } catch {
+            #expect(error.message == expected)
+        }
+    }
+
+    @Test(
         "of another type is refused by its name",
         arguments: [
             (accepting(Int.self), "1.5", "a whole number"),

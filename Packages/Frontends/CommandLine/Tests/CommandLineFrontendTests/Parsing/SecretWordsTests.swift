@@ -34,6 +34,12 @@ struct SecretWordsTests {
         #expect(!message.contains("hunter2"))
     }
 
+    @Test("is not repeated when it was typed behind the words of the command")
+    func behind() {
+        let message = parsed(["hunter2"], SampleFeature.secretive)
+        #expect(message.contains("never taken from a word of the command line") && !message.contains("hunter2"))
+    }
+
     @Test(
         "needs a sensible source",
         arguments: [

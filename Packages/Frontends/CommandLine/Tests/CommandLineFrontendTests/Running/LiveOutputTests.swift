@@ -50,6 +50,15 @@ struct LiveOutputTests {
         #expect(rows == ["Who are you?", "Name: Anna", "Hello Anna"])
     }
 
+    @Test("hides nothing in a question that somebody else wrote")
+    func hidden() async throws {
+        let rows = try await shown("answer hide", typed: "2\n")
+        #expect(
+            rows == [
+                #"Run it\u{202E}\u{200F}?"#, #"  1  rm\u{200B} -rf\u{E0041}"#, "  2  no", "Number: 2", "1",
+            ])
+    }
+
     @Test("follows what a person composes, line by line, until the input ends")
     func composition() async throws {
         let rows = try await shown("answer compose", typed: "one\\\ntwo\n\u{04}")
@@ -60,6 +69,23 @@ struct LiveOutputTests {
     func interrupted() async throws {
         let rows = try await shown("answer stop", code: 130)
         #expect(rows.starts(with: ["This much", ""]) && rows.contains { $0.contains("was **said") })
+    }
+
+    @Test("leaves nothing that was typed to the shell when it is interrupted")
+    func discarded() async throws {
+        let terminal = try ConsoleTerminal(typed: "rm -r x\n")
+        #expect(terminal.hasTyping(limit: 20_000))
+        async let output = terminal.output()
+        await #expect(processExitsWith: .exitCode(130)) { [path = terminal.path as String] in
+            try Console.adopt(path)
+            let program = CommandLineProgram(
+                name: "martlet", version: "1.0", features: [BuiltInFeature(AnswerFeature.self)])
+            let code = await MainActor.run { program.run(["martlet", "answer", "stop"]) }
+            Console.finish()
+            exit(code)
+        }
+        _ = try await output
+        #expect(!terminal.hasTyping())
     }
 
     @Test("is the raw text where it is piped, or colours are not wanted", arguments: ["", "--color=never"])
@@ -74,6 +100,33 @@ struct LiveOutputTests {
         }
         let output = String(decoding: try #require(exit).standardOutputContent, as: UTF8.self)
         #expect(output.contains(AnswerFeature.text))
+    }
+
+    @Test(
+        "stays on the screen while the progress line goes on, with and without colours",
+        arguments: ["answer slow", "answer slow --color=never"])
+    func progress(words: String) async throws {
+        #expect(try await shown(words).joined(separator: " ") == "The first words of a line and its end another")
+    }
+
+    @Test("stays on the screen where it comes there by way of a pipe")
+    func piped() async throws {
+        let terminal = try ConsoleTerminal()
+        async let output = terminal.output()
+        await #expect(processExitsWith: .success) { [path = terminal.path as String] in
+            try Console.adopt(path)
+            guard let pipe = unsafe popen("cat", "w") else { exit(1) }
+            _ = unsafe dup2(fileno(pipe), 1)
+            let program = CommandLineProgram(
+                name: "martlet", version: "1.0", features: [BuiltInFeature(AnswerFeature.self)])
+            let code = await MainActor.run { program.run(["martlet", "answer", "slow"]) }
+            close(1)
+            _ = unsafe pclose(pipe)
+            var end = Console.end
+            _ = unsafe write(2, &end, 1)
+            exit(code)
+        }
+        #expect(try Console.screen(try await output) == ["The first words of a line and its end", "another"])
     }
 
     @Test("is the raw text on a terminal without colours")

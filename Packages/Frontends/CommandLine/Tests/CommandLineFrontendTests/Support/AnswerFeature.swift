@@ -29,7 +29,9 @@ struct AnswerFeature: Feature {
     init(_ settings: FeatureSettings) {}
 
     func register(in registry: inout RegistryBuilder) {
-        for action in [Self.stream, Self.rows, Self.ask, Self.compose, Self.stop] { registry.add(action) }
+        for action in [Self.stream, Self.rows, Self.ask, Self.compose, Self.stop, Self.slow, Self.hide] {
+            registry.add(action)
+        }
     }
 
     private static func say(_ text: String, _ context: ActionContext) async throws {
@@ -66,6 +68,25 @@ struct AnswerFeature: Feature {
     private static let compose = Action("answer.compose", "Repeat what is composed", .reads) { context in
         while let text = try await context.interaction.composition("answer.text", "you ›", completions: ["/bye"]) {
             try await say("You said:\n\n> \(text.replacing("\n", with: "\n> "))", context)
+        }
+        return Nothing()
+    }
+    .streaming()
+
+    private static let hide = Action("answer.hide", "Ask with what a person does not see", .reads) { context in
+        let options = ["rm\u{200B} -rf\u{E0041}", "no"]
+        let index = try await context.interaction.choice("answer.choice", "Run it\u{202E}\u{200F}?", among: options)
+        try await say("\(index)", context)
+        return Nothing()
+    }
+    .streaming()
+
+    /// Slow enough for the progress line to be drawn between the pieces.
+    private static let slow = Action("answer.slow", "Answer in pieces, with progress", .reads) { context in
+        context.progress("waiting")
+        for piece in ["The first words", " of a line", " and its end\n", "another"] {
+            try await Task.sleep(for: .milliseconds(250))
+            try await context.emit(ActionEvent("message", text: piece, format: .markdown))
         }
         return Nothing()
     }

@@ -18,6 +18,8 @@ enum Console {
         guard descriptor >= 0 else { throw Failure(message: "no controlling terminal: \(errno)") }
         for standard: Int32 in 0...2 { dup2(descriptor, standard) }
         unsafe setenv("TERM", "xterm-256color", 1)
+        // Nobody at the other end would answer what its background is.
+        unsafe setenv("COLORFGBG", "15;0", 1)
         for name in ["NO_COLOR", "TMUX", "COLORTERM"] { unsafe unsetenv(name) }
     }
 
@@ -72,6 +74,12 @@ final class ConsoleTerminal: Sendable {
         attributes.c_lflag &= ~tcflag_t(ECHO)
         _ = unsafe tcsetattr(slave, TCSANOW, &attributes)
         _ = unsafe write(master, typed, typed.utf8.count)
+    }
+
+    /// Whether a line was typed that nobody has read; what was typed a moment ago may need that moment.
+    func hasTyping(limit: Int32 = 0) -> Bool {
+        var ready = pollfd(fd: slave, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&ready, 1, limit) > 0
     }
 
     deinit {

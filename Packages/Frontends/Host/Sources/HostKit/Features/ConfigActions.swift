@@ -20,10 +20,16 @@ enum ConfigActions {
         .flag("all", "Also the settings that have their default")
     ) { context, key, origin, all in
         let prefix = try key.map { try SettingKey.check($0, context.host.catalogue, mayBeGroup: true) } ?? []
-        return SettingRow.all(context.host, below: prefix, origin: origin, defaults: all)
+        let isOne = context.host.catalogue.declaration(of: prefix) != nil
+        let rows = SettingRow.all(
+            context.host, below: prefix, origin: origin || isOne, defaults: all || isOne, meaning: all || isOne)
+        if rows.isEmpty { context.notice("nothing is set here, so every setting has its default; --all shows these") }
+        return rows
     }
     .always()
+    .details("With --all, or for one setting, also what it means.")
     .example("martlet config show --origin", "Which file or variable each value comes from")
+    .example("martlet config show features.gateway", "What one setting means, its value and where that comes from")
 
     private static let get = Action(
         "config.get", "Print the value of one setting", .reads,
@@ -54,14 +60,14 @@ enum ConfigActions {
             throw HostError.badSetting(key: key, why: Settings.unknownProfile(name, among: host.settings.profiles))
         }
         let file = try SettingsFile(host.locations, isProject: project)
-        try file.edit { document throws(JSONError) in try document.setting(path, to: json) }
+        try await file.edit { document throws(JSONError) in try document.setting(path, to: json) }
         if project, declaration.risk != .none {
             context.notice("\(key) is used only after 'martlet config trust', because it \(declaration.risk.words)")
         }
         return Written(file: file.path, key: key, value: json)
     }
     .always()
-    .example("martlet config set features.monitor false", "Switch a feature off")
+    .example("martlet config set features.gateway false", "Switch a feature off")
 
     private static let unset = Action(
         "config.unset", "Remove a value from your settings, so that the default counts", .writes,
@@ -71,11 +77,11 @@ enum ConfigActions {
         let file = try SettingsFile(context.host.locations, isProject: project)
         // A key that is not known any more must still be removable, so it is only looked for in the file.
         let path = SettingKey.split(key)
-        try file.edit { document throws(JSONError) in document.removing(path) }
+        try await file.edit { document throws(JSONError) in document.removing(path) }
         return Written(file: file.path, key: key, value: nil)
     }
     .always()
-    .example("martlet config unset features.monitor", "Back to the default")
+    .example("martlet config unset features.gateway", "Back to the default")
 
     private static let path = Action("config.path", "Show where settings are read from", .reads) { context in
         PathRow.all(context.host.locations)
@@ -94,7 +100,11 @@ enum ConfigActions {
         context in
         let problems = context.host.settings.problems
         guard problems.isEmpty else { throw SettingsFailure(problems) }
-        return PathRow.all(context.host.locations).filter(\.exists)
+        let rows = PathRow.all(context.host.locations).filter(\.exists)
+        for absence in context.host.absences { context.notice(absence) }
+        let files = rows.count == 1 ? "1 file" : "\(rows.count) files"
+        context.notice(rows.isEmpty ? "no settings file, no problem" : "\(files), no problem")
+        return rows
     }
     .always().instant()
     .details("Ends with 2 and names every problem with file, line and column when something is wrong.")

@@ -11,7 +11,7 @@ enum DataActions {
     }
 
     private static let list = Action("data.list", "List what is kept on this machine and where", .reads) { context in
-        context.registry.all((any DataStore).self).map(StoreRow.init)
+        try context.registry.all((any DataStore).self).map(StoreRow.init)
     }
 
     private static let path = Action("data.path", "Print the folder that holds all data", .reads) { context in
@@ -27,11 +27,24 @@ enum DataActions {
         let stores = try chosen(names, context)
         for (index, store) in stores.enumerated() {
             context.progress("checking \(store.id)", completed: index, of: stores.count)
-            rows.append(CheckedStore(store: store.id, damage: try await store.check()))
+            rows.append(try await look(at: store))
         }
         return CheckedStores(rows: rows)
     }
-    .details("Ends with 1 when a store is damaged.")
+    .details(
+        "Each store is opened as a command would open it. Ends with 1 when one is damaged, or would be refused because a "
+            + "newer version has changed it.")
+
+    private static func look(at store: any DataStore) async throws -> CheckedStore {
+        let setAside = try store.setAside()
+        do {
+            let damage = try await store.check()
+            let state: CheckedStore.State = damage.isEmpty ? .ok : .damaged
+            return CheckedStore(store: store.id, state: state, findings: damage, setAside: setAside)
+        } catch let error as any Failure {
+            return CheckedStore(store: store.id, state: .refused, findings: [error.message], setAside: setAside)
+        }
+    }
 
     private static let backup = Action(
         "data.backup", "Save a copy of all data in a folder", .writes,
@@ -67,13 +80,62 @@ enum DataActions {
             let missing = pairs.filter { !Files.exists($0.1) }.map(\.1).joined(separator: ", ")
             throw HostError.noFile("there is no copy to restore: \(missing.isEmpty ? folder : missing)")
         }
+        try await verify(found, context)
+        let kept = try await keep(found.map(\.0), context)
+        for store in context.registry.all((any DataStore).self) {
+            guard let user = try store.user() else { continue }
+            context.notice("\(user) may go on with what it read before; end it and start it again")
+        }
         var rows: [SavedStore] = []
         for (index, (store, file)) in found.enumerated() {
             context.progress("restoring \(store.id)", completed: index, of: found.count)
-            try await store.restore(from: file)
+            do {
+                try await store.restore(from: file)
+            } catch  where !kept.isEmpty {
+                let done = rows.isEmpty ? "none" : rows.map(\.store).joined(separator: ", ")
+                throw HostError.file(
+                    "\(store.id) could not be restored: \(AnyFailure(error).message); replaced before it: \(done); "
+                        + "what was there is in \(kept)")
+            }
             rows.append(SavedStore(store: store.id, file: file))
         }
+        if !kept.isEmpty { context.notice("what was there before is kept in \(kept)") }
         return rows
+    }
+    .details(
+        "Every copy is looked at before anything is replaced: one that is empty, damaged or of a newer version is refused. "
+            + "What is replaced is kept in the data folder, in a folder that 'data restore' takes as well.")
+
+    /// Refuses all of it when one copy cannot be used, since half of the stores restored is a state that nobody had.
+    private static func verify(_ copies: [(any DataStore, String)], _ context: ActionContext) async throws {
+        var problems: [String] = []
+        for (index, (store, file)) in copies.enumerated() {
+            context.progress("looking at \(store.id)", completed: index, of: copies.count)
+            do {
+                try await store.verify(file)
+            } catch let error as any Failure {
+                problems.append("  \(store.id): \(error.message)")
+            }
+        }
+        guard problems.isEmpty else {
+            throw HostError.file(
+                (["nothing was replaced, because not every copy can be used:"] + problems).joined(separator: "\n"))
+        }
+    }
+
+    /// Copies what is about to be replaced, and gives the folder; empty when nothing is there yet.
+    private static func keep(_ stores: [any DataStore], _ context: ActionContext) async throws -> String {
+        let present = stores.filter { Files.exists($0.location) }
+        guard !present.isEmpty else { return "" }
+        let time = context.host.now().iso8601.prefix(19).filter { $0 != "-" && $0 != ":" }
+        var folder = "\(context.host.locations.data)/replaced-\(time)Z"
+        while Files.exists(folder) { folder += "-2" }
+        try Files.makeDirectories(folder)
+        for (index, store) in present.enumerated() {
+            context.progress("keeping \(store.id)", completed: index, of: present.count)
+            try await store.backup(to: "\(folder)/\(store.id).backup")
+        }
+        return folder
     }
 
     private static let compact = Action(

@@ -6,7 +6,7 @@ import Settings
 /// What `doctor` looks at whatever features there are.
 enum HostChecks {
     static var all: [HealthCheck] {
-        [settings, variables, project, composition, libraries] + folders
+        [settings, variables, project, composition, libraries, data] + folders
     }
 
     private static let settings = HealthCheck("host.settings", "the settings") { host in
@@ -17,14 +17,19 @@ enum HostChecks {
                 mend: "martlet config edit, or mend the file by hand")
         }
         let files = ([host.locations.userFile] + [host.locations.project].compactMap { $0 }).filter(Files.exists)
-        return .ok(files.isEmpty ? "no settings file; defaults are used" : files.joined(separator: ", "))
+        let found = files.isEmpty ? "no settings file; defaults are used" : files.joined(separator: ", ")
+        return .ok(([found] + host.absences).joined(separator: "; "))
     }
 
     private static let variables = HealthCheck("host.variables", "environment variables") { host in
-        let unknown = host.settings.unknownVariables
-        guard !unknown.isEmpty else { return .ok("none that is unknown") }
+        let unknown = host.settings.unknownVariables.map { variable in
+            let nearest = SettingsVariables.nearest(to: variable, host.catalogue)
+            return variable + (nearest.map { " (did you mean \($0)?)" } ?? "")
+        }
+        guard !unknown.isEmpty else { return .ok("all known") }
         return .warning(
-            "no setting is called \(unknown.joined(separator: ", "))", mend: "unset it, or see martlet config show")
+            "no setting is called \(unknown.joined(separator: ", "))",
+            mend: "unset it, or see martlet config show --all")
     }
 
     private static let project = HealthCheck("host.project", "the project's settings") { host in
@@ -45,8 +50,28 @@ enum HostChecks {
     }
 
     private static let libraries = HealthCheck("host.libraries", "the libraries") { host in
-        let names = host.composition.registry.libraries.map { "\($0.name) \($0.version())" }
+        // Several features may use one library.
+        var names: [String] = []
+        for library in host.composition.registry.libraries.map({ "\($0.name) \($0.version())" })
+        where !names.contains(library) {
+            names.append(library)
+        }
         return .ok(names.isEmpty ? "none beyond the system's" : names.joined(separator: ", "))
+    }
+
+    private static let data = HealthCheck("host.data", "the data") { host in
+        let stores = host.composition.registry.all((any DataStore).self)
+        do {
+            let setAside = try stores.flatMap { try $0.setAside() }
+            guard setAside.isEmpty else {
+                return .warning(
+                    "damaged data was set aside, and an empty store took its place: \(setAside.joined(separator: ", "))",
+                    mend: "restore a copy with 'martlet data restore', then move these files away")
+            }
+        } catch {
+            return .failure(AnyFailure(error).message, mend: "give yourself the right to read there")
+        }
+        return .ok("\(stores.count) stores; 'martlet data check' looks into them")
     }
 
     private static let folders: [HealthCheck] = [

@@ -12,7 +12,10 @@ public struct HostFeature: Feature {
             .single((any ActionPerformer).self), .single((any TrustedFiles).self),
         ],
         needs: [.all((any DataStore).self)],
-        namespaces: ["version", "features", "doctor", "config", "data"])
+        namespaces: ["version", "features", "doctor", "config", "data"],
+        groups: [
+            "config": "Look at and change the settings", "data": "Look after what is kept on this machine",
+        ])
 
     public init(_ settings: FeatureSettings) {}
 

@@ -25,8 +25,11 @@ struct SettingRow: Record {
     let value: JSON
     let origin: String?
     let note: String?
+    let meaning: String?
 
-    static func all(_ host: Host, below prefix: [String], origin: Bool, defaults: Bool) -> [SettingRow] {
+    static func all(
+        _ host: Host, below prefix: [String], origin: Bool, defaults: Bool, meaning: Bool
+    ) -> [SettingRow] {
         let inert = Dictionary(host.settings.inert.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
         var keys = Set(host.settings.keys).union(inert.keys)
         if defaults { keys.formUnion(host.catalogue.declarations.map(\.key)) }
@@ -36,7 +39,8 @@ struct SettingRow: Record {
                 key: key.joined(separator: "."),
                 value: entry?.value ?? host.catalogue.declaration(of: key)?.standard ?? .null,
                 origin: origin ? (entry?.origin ?? .builtIn).words : nil,
-                note: inert[key].map { "\($0.file) is not trusted; its value is not used" })
+                note: inert[key].map { "\($0.file) is not trusted; its value is not used" },
+                meaning: meaning ? host.catalogue.declaration(of: key)?.summary : nil)
         }
     }
 
@@ -45,6 +49,7 @@ struct SettingRow: Record {
         Field("value", "Its value") { $0.value },
         Field("origin", "Where it comes from") { $0.origin },
         Field("note", "What to know about it") { $0.note },
+        Field("meaning", "What it is for") { $0.meaning },
     ]
 }
 

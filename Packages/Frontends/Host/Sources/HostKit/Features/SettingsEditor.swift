@@ -29,7 +29,14 @@ enum SettingsEditor {
             let text = try Files.read(draft, limit: SettingsLoader.largestFile)
             let problems = check(text, file.path, context.host)
             if problems.isEmpty {
+                let lock = try await file.lock()
+                guard try file.read() == before else {
+                    throw HostError.editor(
+                        "\(file.path) was changed by another command meanwhile and was left as it is; your draft is \(draft)"
+                    )
+                }
                 try Files.writeAtomically(text, to: file.path)
+                lock.release()
                 try Files.remove(draft)
                 return Written(file: file.path, key: "", value: nil)
             }

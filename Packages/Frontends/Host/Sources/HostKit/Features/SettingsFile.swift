@@ -5,16 +5,25 @@ import Registry
 /// A settings file that is about to be changed: read, edited as text so that comments stay, and replaced as a whole.
 struct SettingsFile {
     let path: String
+    private let lockPath: String
 
     init(_ locations: Locations, isProject: Bool) throws {
         guard !locations.config.isEmpty || isProject else {
             throw HostError.noFile("there is no folder for settings; set HOME or MARTLET_HOME")
         }
         path = isProject ? locations.projectFile : locations.userFile
+        // A project's folder belongs to others too, so that no lock is left there while there is another place.
+        lockPath = (locations.config.isEmpty ? path : locations.userFile) + ".lock"
     }
 
-    func edit(_ change: (JSONDocument) throws(JSONError) -> String) throws {
-        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    /// Keeps every other command from changing settings for as long as the lock is held.
+    func lock() async throws -> FileLock {
+        try Files.makeDirectories(Self.folder(of: lockPath))
+        return try await FileLock.acquire(lockPath, within: .seconds(30))
+    }
+
+    func edit(_ change: (JSONDocument) throws(JSONError) -> String) async throws {
+        let lock = try await lock()
         let text: String
         do {
             text = try change(try JSONDocument(parsing: try read(), name: path))
@@ -22,8 +31,13 @@ struct SettingsFile {
             throw HostError.file(
                 "\(error.located(in: path)); mend it first (martlet config edit), nothing was changed")
         }
-        try Files.makeDirectories(folder)
+        try Files.makeDirectories(Self.folder(of: path))
         try Files.writeAtomically(Array(text.utf8), to: path)
+        lock.release()
+    }
+
+    private static func folder(of path: String) -> String {
+        String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }
 
     /// The file's text; one that is not there yet is empty.

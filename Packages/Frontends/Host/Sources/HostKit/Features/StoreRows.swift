@@ -8,8 +8,9 @@ struct StoreRow: Record {
     let summary: String
     let location: String
     let size: ByteCount?
+    let setAside: [String]
 
-    init(_ store: any DataStore) {
+    init(_ store: any DataStore) throws {
         id = store.id
         summary = store.summary
         location = store.location
@@ -19,6 +20,7 @@ struct StoreRow: Record {
             // A store that was never used has no file, and that is what an absent size says.
             size = nil
         }
+        setAside = try store.setAside()
     }
 
     static let fields: [Field<StoreRow>] = [
@@ -26,17 +28,27 @@ struct StoreRow: Record {
         Field("summary", "What is kept there") { $0.summary },
         Field("location", "Where it is") { $0.location },
         Field("size", "How much it takes, absent while it is not there") { $0.size },
+        .setAside { $0.setAside },
     ]
 }
 
 struct CheckedStore: Record {
+    enum State: String, Choice {
+        case ok, damaged
+        /// It may be sound, and no command would open it.
+        case refused
+    }
+
     let store: String
-    let damage: [String]
+    let state: State
+    let findings: [String]
+    let setAside: [String]
 
     static let fields: [Field<CheckedStore>] = [
         Field("store", "The store", .name) { $0.store },
-        Field("state", "ok or damaged", .state) { $0.damage.isEmpty ? "ok" : "damaged" },
-        Field("damage", "What was found") { $0.damage },
+        Field("state", "ok, damaged, or refused as every command would", .state) { $0.state },
+        Field("damage", "What was found") { $0.findings },
+        .setAside { $0.setAside },
     ]
 }
 
@@ -46,7 +58,17 @@ struct CheckedStores: OutputValue {
 
     static var schema: Schema { [CheckedStore].schema }
     var json: JSON { rows.json }
-    var exit: ExitCode { rows.allSatisfy(\.damage.isEmpty) ? .done : .failed }
+    var exit: ExitCode { rows.allSatisfy { $0.state == .ok } ? .done : .failed }
+}
+
+extension Field {
+    /// The damaged files beside a store, where there are any.
+    fileprivate static func setAside(_ files: @escaping @Sendable (Root) -> [String]) -> Field {
+        Field("set-aside", "Damaged files that an empty store took the place of") { root -> [String]? in
+            let files = files(root)
+            return files.isEmpty ? nil : files
+        }
+    }
 }
 
 struct SavedStore: Record {

@@ -29,6 +29,21 @@ public final class MainLoop: TaskExecutor {
         self.signals = signals
     }
 
+    /// Gives a signal that comes before `run` the exit code that it has later. To be called as early as possible.
+    public static func prepare() {
+        Signals.endProcessUntilInstalled()
+    }
+
+    /// Throws when so few files may be open that what waits for threads and descriptors could not even say so.
+    public static func requireDescriptors() throws(HostError) {
+        let highest = fcntl(2, F_DUPFD_CLOEXEC, 15)
+        if highest >= 0 {
+            close(highest)
+        } else if errno == EMFILE || errno == EINVAL {
+            throw HostError.noDescriptors
+        }
+    }
+
     /// Runs the work until it is done and gives its exit code.
     ///
     /// SIGINT, SIGTERM and SIGHUP cancel it; a second SIGINT, or work that does not end within the patience, ends the

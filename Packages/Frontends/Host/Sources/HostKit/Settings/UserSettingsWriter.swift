@@ -1,5 +1,4 @@
 import Capabilities
-import FileKit
 import JSON
 import Registry
 
@@ -13,9 +12,7 @@ final class UserSettingsWriter: SettingsWriter {
 
     func change(_ values: [(key: [String], value: JSON?)]) async throws -> String {
         let file = try SettingsFile(locations, isProject: false)
-        try Files.makeDirectories(locations.config)
-        let lock = try await FileLock.acquire(file.path + ".lock", within: .seconds(5))
-        try file.edit { document throws(JSONError) in
+        try await file.edit { document throws(JSONError) in
             var (document, text) = (document, "")
             for (key, value) in values {
                 if let value { text = try document.setting(key, to: value) } else { text = document.removing(key) }
@@ -23,7 +20,6 @@ final class UserSettingsWriter: SettingsWriter {
             }
             return text
         }
-        lock.release()
         return file.path
     }
 }

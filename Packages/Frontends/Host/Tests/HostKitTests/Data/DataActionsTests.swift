@@ -87,6 +87,75 @@ struct DataActionsTests {
         }
     }
 
+    @Test("is replaced by nothing when one of the copies cannot be used") func badCopy() async throws {
+        try await withStores { bench in
+            let folder = "\(bench.home)/saved"
+            try await bench.perform("data.backup", ["folder": .string(folder)])
+            try bench.write("newest", to: "\(bench.home)/kept/first")
+            try bench.write("", to: "\(folder)/store.second.backup")
+            let problem = await failure {
+                try await bench.perform("data.restore", ["folder": .string(folder)], isAgreed: true)
+            }
+            #expect(problem?.message.hasPrefix("nothing was replaced") == true)
+            #expect(problem?.message.contains("store.second: \(folder)/store.second.backup is empty") == true)
+            #expect(try bench.read("\(bench.home)/kept/first") == "newest")
+            #expect(!Files.exists("\(bench.home)/.local/share/martlet"))
+        }
+    }
+
+    @Test("that is replaced is kept, and comes back from there") func kept() async throws {
+        try await withStores { bench in
+            let folder = "\(bench.home)/saved"
+            try await bench.perform("data.backup", ["folder": .string(folder)])
+            try bench.write("newest", to: "\(bench.home)/kept/first")
+            try await bench.perform("data.restore", ["folder": .string(folder)], isAgreed: true)
+            #expect(try bench.read("\(bench.home)/kept/first") == "one two")
+            let data = "\(bench.home)/.local/share/martlet"
+            let kept = try #require(try Files.list(data).map(\.name).first { $0.hasPrefix("replaced-") })
+            #expect(bench.output.notices == ["what was there before is kept in \(data)/\(kept)"])
+            try await bench.perform("data.restore", ["folder": .string("\(data)/\(kept)")], isAgreed: true)
+            #expect(try bench.read("\(bench.home)/kept/first") == "newest")
+        }
+    }
+
+    @Test("that somebody works with is restored with a word about that") func inUse() async throws {
+        try await withStores { bench in
+            let folder = "\(bench.home)/saved"
+            try await bench.perform("data.backup", ["folder": .string(folder)])
+            try bench.write("", to: "\(bench.home)/kept/second.user")
+            try await bench.perform(
+                "data.restore", ["folder": .string(folder), "stores": ["store.first"]], isAgreed: true)
+            #expect(bench.output.notices.first?.hasPrefix("the user of store.second may go on") == true)
+        }
+    }
+
+    @Test("that no command would open is named, and the other stores are looked at all the same") func refused()
+        async throws
+    {
+        try await withStores { bench in
+            try bench.write("newer", to: "\(bench.home)/kept/first")
+            let checked = try await bench.perform("data.check")
+            #expect(checked.exit == .failed)
+            #expect(checked.json[0] == ["store": "store.first", "state": "refused", "damage": ["it is newer"]])
+            #expect(checked.json[1]?["state"] == "ok")
+        }
+    }
+
+    @Test("that was set aside is named by list, check and doctor") func setAside() async throws {
+        try await withStores { bench in
+            let sound = try await bench.perform("doctor").json.array?.first { $0["id"] == "host.data" }
+            #expect(sound?["state"] == "ok")
+            let old = "\(bench.home)/kept/first.damaged-1"
+            try bench.write("noise", to: old)
+            #expect(try await bench.perform("data.list").json[0]?["set-aside"] == [.string(old)])
+            #expect(try await bench.perform("data.list").json[1]?["set-aside"] == nil)
+            #expect(try await bench.perform("data.check").json[0]?["set-aside"] == [.string(old)])
+            let told = try await bench.perform("doctor").json.array?.first { $0["id"] == "host.data" }
+            #expect(told?["state"] == "warning")
+            #expect(told?["found"]?.string?.contains(old) == true)
+        }
+    }
+
     @Test("gives back what it does not need") func compact() async throws {
         try await withStores { bench in
             let rows = try await bench.perform("data.compact").json

@@ -16,6 +16,7 @@ final class FileStore: DataStore {
 
     func check() async throws -> [String] {
         guard Files.exists(location) else { return [] }
+        if try text().contains("newer") { throw StoreFailure(message: "it is newer") }
         return try text().contains("damage") ? ["a damaged word"] : []
     }
 
@@ -25,6 +26,14 @@ final class FileStore: DataStore {
         try Files.writeAtomically(try Files.read(path, limit: 1 << 20), to: location)
     }
 
+    func verify(_ copy: String) async throws {
+        if try Files.read(copy, limit: 1 << 20).isEmpty { throw StoreFailure(message: "\(copy) is empty") }
+    }
+
+    func setAside() throws -> [String] { Files.exists(location + ".damaged-1") ? [location + ".damaged-1"] : [] }
+
+    func user() throws -> String? { Files.exists(location + ".user") ? "the user of \(id)" : nil }
+
     func compact() async throws -> ByteCount {
         let before = try text()
         let after = String(before.filter { $0 != " " })
@@ -33,6 +42,11 @@ final class FileStore: DataStore {
     }
 
     private func text() throws -> String { String(decoding: try Files.read(location, limit: 1 << 20), as: UTF8.self) }
+}
+
+struct StoreFailure: Failure {
+    let message: String
+    var code: String { "store.failed" }
 }
 
 /// Two stores, in the folder that a setting names.

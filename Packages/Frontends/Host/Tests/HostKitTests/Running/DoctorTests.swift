@@ -16,6 +16,7 @@ private struct ChecksFeature: Feature {
     init(_ settings: FeatureSettings) { found = settings[Self.found] }
 
     func register(in registry: inout RegistryBuilder) {
+        registry.uses(Library("libsame") { "1.0" })
         registry.add(
             HealthCheck("checks.one", "the one thing") { [found] _ in
                 switch found {
@@ -29,6 +30,15 @@ private struct ChecksFeature: Feature {
                 }
             })
     }
+}
+
+/// Uses the same library as the other.
+private struct AlsoFeature: Feature {
+    static let manifest = Manifest(id: "also", summary: "Uses a library", version: "1.0")
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) { registry.uses(Library("libsame") { "1.0" }) }
 }
 
 @Suite("The doctor", .timeLimit(.minutes(5)))
@@ -59,11 +69,19 @@ struct DoctorTests {
             let rows = try await bench.perform("doctor").json.array ?? []
             #expect(
                 rows.compactMap { $0["id"]?.string } == [
-                    "host.settings", "host.variables", "host.project", "host.features", "host.libraries",
+                    "host.settings", "host.variables", "host.project", "host.features", "host.libraries", "host.data",
                     "host.folder.config", "host.folder.data", "host.folder.state", "host.folder.cache",
                 ])
             #expect(rows.first { $0["id"] == "host.variables" }?["state"] == "warning")
             #expect(rows.first { $0["id"] == "host.variables" }?["found"]?.string?.contains("MARTLET_NONSENSE") == true)
+        }
+    }
+
+    @Test("names a library once, however many features use it") func libraries() async throws {
+        try await withBench(ChecksFeature.self) { bench in
+            bench.features += [BuiltInFeature(AlsoFeature.self)]
+            let rows = try await bench.perform("doctor").json.array ?? []
+            #expect(rows.first { $0["id"] == "host.libraries" }?["found"] == "libsame 1.0")
         }
     }
 

@@ -76,6 +76,45 @@ struct ConfigFileTests {
         }
     }
 
+    @Test("made at the same time by many is there in the end") func concurrent() async throws {
+        try await withBench(SampleFeature.self) { bench in
+            let bench = bench
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        try await bench.perform(
+                            "config.set",
+                            [
+                                "key": .string("profiles.p\(number).server"),
+                                "value": .string("https://s\(number).example"),
+                            ])
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let settings = try JSON(parsing: Array(bench.read(bench.userFile).utf8), reading: .json5)
+            #expect(settings["profiles"]?.object?.count == 20)
+        }
+    }
+
+    @Test(
+        "waits while another command changes settings",
+        arguments: [
+            ("config.set", ["key": "sample.depth", "value": "4"]),
+            ("config.set", ["key": "sample.depth", "value": "4", "project": true]),
+            ("config.unset", ["key": "sample.depth"]),
+        ] as [(String, JSONObject)])
+    func waits(action: String, arguments: JSONObject) async throws {
+        try await withBench(SampleFeature.self) { bench in
+            try bench.write("{sample: {depth: 2}}", to: bench.userFile)
+            let lock = try await FileLock.acquire(bench.userFile + ".lock", within: .seconds(30))
+            let held = await failure { try await bench.perform(action, arguments, limit: .milliseconds(200)) }
+            #expect(held?.code == "host.timed-out")
+            #expect(try bench.read(bench.userFile) == "{sample: {depth: 2}}")
+            lock.release()
+        }
+    }
+
     @Test("removes a key that no build knows any more") func unsetUnknown() async throws {
         try await withBench(SampleFeature.self) { bench in
             try bench.write("{gone: {key: 1}, sample: {depth: 2}}", to: bench.userFile)

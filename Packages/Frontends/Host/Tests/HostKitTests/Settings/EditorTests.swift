@@ -38,7 +38,26 @@ struct EditorTests {
             bench.variables = ["EDITOR": try editor(bench, "echo '{sample: {depth: 7}} // mine' >\"$file\"")]
             try await bench.perform("config.edit", interaction: ScriptedPerson([]))
             #expect(try bench.read(bench.userFile) == "{sample: {depth: 7}} // mine\n")
-            #expect(try Files.list(bench.home + "/.config/martlet").map(\.name) == ["config.json"])
+            // No draft is left, only the lock.
+            #expect(
+                try Files.list(bench.home + "/.config/martlet").map(\.name) == ["config.json", "config.json.lock"])
+        }
+    }
+
+    @Test("changes nothing when another command changed the file meanwhile, and the draft stays")
+    func overtaken() async throws {
+        try await withBench(SampleFeature.self) { bench in
+            try bench.write("{}", to: bench.userFile)
+            bench.variables = [
+                "EDITOR": try editor(
+                    bench, "echo '{sample: {depth: 7}}' >\"$file\"; echo '{sample: {depth: 8}}' >\(bench.userFile)")
+            ]
+            let problem = await failure { try await bench.perform("config.edit", interaction: ScriptedPerson([])) }
+            #expect(problem?.message.contains("was changed by another command meanwhile") == true)
+            #expect(try bench.read(bench.userFile) == "{sample: {depth: 8}}\n")
+            let draft = try #require(
+                try Files.list(bench.home + "/.config/martlet").map(\.name).first { $0.hasPrefix(".config-draft-") })
+            #expect(try bench.read("\(bench.home)/.config/martlet/\(draft)") == "{sample: {depth: 7}}\n")
         }
     }
 

@@ -1,0 +1,65 @@
+import Capabilities
+import Glibc
+
+/// Times as a person reads them who reads now: how long ago, and by the clock on the wall.
+struct LocalClock: Sendable {
+    let now: Timestamp
+
+    init(now: Timestamp) {
+        self.now = now
+        tzset()
+    }
+
+    /// For a table: `3 min ago`, `in 2 h`; the date where that is more than a week away.
+    func brief(_ time: Timestamp) -> String { relative(time) ?? local(time, withSeconds: false) }
+
+    /// For a single value: the time, and how long ago that is.
+    func full(_ time: Timestamp) -> String { local(time) + (relative(time).map { " (\($0))" } ?? "") }
+
+    /// `2026-11-22 14:03:12`, in the person's own zone.
+    func local(_ time: Timestamp, withSeconds: Bool = true) -> String {
+        var seconds = time_t((Double(time.microseconds) / 1_000_000).rounded(.down))
+        var parts = unsafe tm()
+        guard unsafe localtime_r(&seconds, &parts) != nil else { return time.iso8601 }
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let date = unsafe "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+        let clock = unsafe "\(two(parts.tm_hour)):\(two(parts.tm_min))"
+        return unsafe "\(date) \(clock)" + (withSeconds ? ":\(two(parts.tm_sec))" : "")
+    }
+
+    private func relative(_ time: Timestamp) -> String? {
+        let seconds = Double(now.microseconds - time.microseconds) / 1_000_000
+        let size = abs(seconds)
+        let words: String
+        switch size {
+        case ..<5: return seconds < 0 ? "now" : "just now"
+        case ..<60: words = "\(Int(size)) s"
+        case ..<3_600: words = "\(Int(size / 60)) min"
+        case ..<86_400: words = "\(Int(size / 3_600)) h"
+        case ..<172_800: words = "1 day"
+        case ..<604_800: words = "\(Int(size / 86_400)) days"
+        default: return nil
+        }
+        return seconds < 0 ? "in \(words)" : "\(words) ago"
+    }
+
+    /// `10 µs`, `0.5 ms`, `3.2 s`, `1 min 7 s`, `2 h 5 min`.
+    static func words(seconds: Double) -> String {
+        func tenths(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }
+        switch seconds {
+        case ..<0.000_000_5: return "0 s"
+        case ..<0.000_1: return "\(Int((seconds * 1_000_000).rounded())) µs"
+        case ..<0.009_95: return "\(tenths(seconds * 1_000)) ms"
+        case ..<0.999_5: return "\(Int((seconds * 1_000).rounded())) ms"
+        case ..<9.95: return "\(tenths(seconds)) s"
+        case ..<59.5: return "\(Int(seconds.rounded())) s"
+        case ..<3_599.5:
+            let whole = Int(seconds.rounded())
+            return "\(whole / 60) min" + (whole % 60 == 0 ? "" : " \(whole % 60) s")
+        case ..<1e12:
+            let minutes = Int((seconds / 60).rounded())
+            return "\(minutes / 60) h" + (minutes % 60 == 0 ? "" : " \(minutes % 60) min")
+        default: return "\(seconds) s"
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Capabilities
+import FileKit
+import HostKit
+import Registry
+import Settings
+import Synchronization
+import TerminalKit
+
+/// The theme that a person wants, by the setting `terminal.theme`.
+enum ThemeChoice: String, Choice {
+    case auto, light, dark
+    case highContrast = "high-contrast"
+    case none
+
+    /// The theme on that background, which may be unknown.
+    func theme(on background: TerminalBackground?) -> Theme {
+        switch (self, background) {
+        case (.none, _): .plain
+        case (.light, _), (.auto, .light): .light
+        case (.dark, _), (.auto, .dark): .dark
+        case (.auto, nil): .terminal
+        case (.highContrast, .light): .highContrastLight
+        case (.highContrast, _): .highContrastDark
+        }
+    }
+
+    fileprivate var needsBackground: Bool { self == .auto || self == .highContrast }
+}
+
+/// The colours of a terminal, found when the first of them is drawn.
+///
+/// Its background is what it says in the environment, or what it answers when it is asked. The answer is remembered for
+/// that terminal for an hour, in a small file, since most commands are over before a slow one would have answered.
+final class TerminalColors: Sendable {
+    private static let memory = Duration.seconds(3_600)
+
+    private let choice: ThemeChoice
+    private let environment: [String: String]
+    private let terminal: Terminal
+    /// Whether it may be asked: a pager behind a pipe reads from the same terminal.
+    private let mayAsk: Bool
+    private let folder: String
+    private let now: @Sendable () -> Timestamp
+    private let query = BackgroundQuery()
+    private let found = Mutex<Theme?>(nil)
+
+    init(_ host: Host) {
+        choice = host.settings.view(for: TerminalFeature.manifest.id)[TerminalFeature.theme]
+        environment = host.environment
+        folder = host.locations.cache + "/terminals"
+        now = host.now
+        let output = Terminal(fileDescriptor: 1)
+        mayAsk = output.isTerminal
+        terminal = mayAsk ? output : Terminal(fileDescriptor: 2)
+    }
+
+    var theme: Theme {
+        found.withLock { found in
+            if let found { return found }
+            let theme = choice.theme(on: choice.needsBackground ? background() : nil)
+            found = theme
+            return theme
+        }
+    }
+
+    /// Has to come before a question, and at the end: an answer that is on its way must not be taken for typing.
+    func settle() {
+        query.finish()
+        // One that was too late for this command is in time for the next.
+        if let identity = terminal.identity, case .known = query.answer { remember(query.answer, identity) }
+    }
+
+    private func background() -> TerminalBackground? {
+        if let told = TerminalBackground(environment: environment) { return told }
+        guard let identity = terminal.identity else { return nil }
+        if let remembered = remembered(identity) { return remembered.background }
+        // Over a slow line an answer would come too late, and from inside another program perhaps to somebody else.
+        guard mayAsk, !isFarAway, !TerminalAbilities.isDumb(environment) else { return nil }
+        let answer = query.ask()
+        remember(answer, identity)
+        if case .known(let background) = answer { return background }
+        return nil
+    }
+
+    private var isFarAway: Bool { ["SSH_CONNECTION", "SSH_TTY"].contains { !(environment[$0] ?? "").isEmpty } }
+
+    // MARK: Memory
+
+    /// One for each name of a terminal, so that they do not become many.
+    private func file(_ identity: String) -> String { "\(folder)/\(identity.prefix { $0 != "-" })" }
+
+    private func remembered(_ identity: String) -> (background: TerminalBackground?, Void)? {
+        do throws(FileError) {
+            let text = String(decoding: try Files.read(file(identity), limit: 1_000), as: UTF8.self)
+            let words = text.split(separator: " ").map(String.init)
+            guard words.count == 3, words[0] == identity, let time = Int64(words[1]),
+                (0...Int64(Self.memory.components.seconds)).contains(now().microseconds / 1_000_000 - time)
+            else { return nil }
+            return (TerminalBackground(rawValue: words[2]), ())
+        } catch {
+            // There is none yet, which is no failure.
+            return nil
+        }
+    }
+
+    private func remember(_ answer: BackgroundQuery.Answer, _ identity: String) {
+        let word: String
+        switch answer {
+        case .known(let background): word = background.rawValue
+        case .unknown: word = "unknown"
+        case .notAsked: return
+        }
+        let text = "\(identity) \(now().microseconds / 1_000_000) \(word)"
+        do throws(FileError) {
+            try Files.makeDirectories(folder)
+            try Files.writeAtomically(Array(text.utf8), to: file(identity))
+        } catch {
+            // Then it is asked again next time.
+        }
+    }
+}
+
+/// What a person may choose about the look of the output.
+struct TerminalFeature: Feature {
+    static let manifest = Manifest(
+        id: "terminal", summary: "How output looks on a terminal", version: "1.0", settings: [theme.declaration],
+        namespaces: [])
+
+    static let theme = Setting(
+        "theme", "Which colours: for the background that the terminal tells, for a certain one, or none",
+        default: ThemeChoice.auto)
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) {}
+}

@@ -1,0 +1,28 @@
+import Capabilities
+import Testing
+
+@testable import CommandLineFrontend
+
+@Suite("The reason behind an error")
+struct ErrorReasonTests {
+    private struct Problem: Failure {
+        let code = "test.problem"
+        let exit = ExitCode.failed
+        let message: String
+        var cause: (any Error)?
+    }
+
+    @Test(
+        "is told once: not where the message has it already", arguments: ["no way there", "cannot: no way there; wait"])
+    func same(message: String) {
+        let failure = Problem(message: message, cause: Problem(message: "no way there"))
+        #expect(ErrorPrinter.reason(of: AnyFailure(failure)) == nil)
+    }
+
+    @Test("is told where it says something else")
+    func other() {
+        let failure = Problem(message: "cannot reach the server", cause: Problem(message: "no way there"))
+        #expect(ErrorPrinter.reason(of: AnyFailure(failure)) == "no way there")
+        #expect(ErrorPrinter.reason(of: AnyFailure(Problem(message: "alone"))) == nil)
+    }
+}
