@@ -1,6 +1,6 @@
 # `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo tour test test-matrix test-sanitize fuzz bench docs feature compose install clean
+.PHONY: help setup build demo tour test test-release test-loaded test-matrix test-sanitize fuzz bench docs feature compose install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -10,6 +10,12 @@ SECONDS ?= 60
 # With a static Swift runtime the program is one file and starts in half the time.
 RELEASE := -c release --static-swift-stdlib
 TRAIT_FLAGS := $(if $(TRAITS),--disable-default-traits --traits $(TRAITS))
+
+# SwiftPM calls the root package by its folder, and would take it for the package of that name.
+PACKAGES := $(notdir $(patsubst %/Package.swift,%,$(wildcard Packages/*/Package.swift Packages/*/*/Package.swift)))
+ifneq ($(filter $(shell echo '$(PACKAGES)' | tr A-Z a-z),$(shell echo '$(notdir $(CURDIR))' | tr A-Z a-z)),)
+$(error this folder is called '$(notdir $(CURDIR))' like one of the packages in it, so that SwiftPM cannot build it; rename it, for instance to martlet)
+endif
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +37,15 @@ tour: build ## Show settings, secrets and formats, one command after the other
 test: ## Run every test; closes with one line: N passed, N failed
 	@.ci/setup build test
 	@.ci/test
+
+test-release: ## Run the tests of the packages optimised, as the program is built
+	@.ci/setup build test
+	$(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/optimised --no-parallel \
+	    --skip ProgramTests --skip PluginTests --skip ArchitectureTests
+
+test-loaded: ## Run every test at a load of 12, and those that have failed under load ten times
+	@.ci/setup build test
+	@.ci/loaded
 
 test-matrix: ## Build each feature alone and random subsets, and look at what they link
 	@.ci/setup build test

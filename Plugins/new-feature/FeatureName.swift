@@ -36,7 +36,7 @@ struct FeatureName: CustomStringConvertible {
     /// The first words of the host's own and the runner's actions and settings; a test compares the host's with a bare build.
     private static let commands = [
         "commands", "completion", "config", "data", "docs", "doctor", "features", "file", "help", "host", "profile",
-        "profiles", "run", "runner", "runs", "version",
+        "profiles", "run", "runner", "runs", "terminal", "version",
     ]
     private static let systemModules = [
         "Builtin", "CxxStdlib", "Dispatch", "Distributed", "Foundation", "FoundationEssentials", "Glibc", "Observation",

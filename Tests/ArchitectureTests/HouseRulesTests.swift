@@ -47,6 +47,23 @@ func featuresAreListed() throws {
     #expect(imports == all.map { frontends.contains($0) ? $0 + "Frontend" : $0 })
 }
 
+@Test(
+    "make refuses a checkout in a folder that is called like a package",
+    arguments: ["auth", "Core", "martlet", "host2"])
+func folderName(name: String) async throws {
+    try await withTemporaryDirectory { folder in
+        try Files.makeDirectories("\(folder)/\(name)")
+        let shell = Shell(in: "\(folder)/\(name)")
+        for entry in ["Makefile", "Packages"] {
+            try await shell.run("ln", "-s", "\(Workspace.current.root)/\(entry)", entry)
+        }
+        let outcome = try await shell.outcome(["make", "help"])
+        let isPackage = ["auth", "Core"].contains(name)
+        #expect(outcome.code == (isPackage ? 2 : 0))
+        #expect(outcome.errors.contains("this folder is called '\(name)'") == isPackage)
+    }
+}
+
 /// What all manifests have in common: the first line, and everything from the loop over the targets on.
 private struct HouseSettings: Equatable {
     let tools: Substring?

@@ -10,17 +10,18 @@ extension PluginTests {
         let program = try await clone.program(subset.features)
         let version = try JSON(parsing: try await program.output("version", "--json"))
         let names = version["features"]?.array?.compactMap(\.string) ?? []
-        #expect(Set(names) == Set(subset.features.map { $0.lowercased() } + ["commands", "host"]))
+        #expect(Set(names) == Set(subset.features.map { $0.lowercased() } + ["commands", "host", "terminal"]))
 
         let states = try await program.features()
         for name in try Subset.everything().features {
             let (state, reason) = try #require(states[name.lowercased()])
             if !subset.features.contains(name) {
                 #expect(state == "off")
-                #expect(reason == "not in this build; build with --traits \(name)")
+                let traits = try Subset.everything().features.filter { subset.features.contains($0) || $0 == name }
+                #expect(reason == "not in this build; build with 'make build TRAITS=\(traits.joined(separator: ","))'")
             } else if state != "ok" {
                 // A feature alone may miss another one, and then has to say which.
-                #expect(reason.contains("build with --traits"), "\(name) is \(state): \(reason)")
+                #expect(reason.contains("build with 'make build TRAITS="), "\(name) is \(state): \(reason)")
             }
         }
         let isWhole = !states.values.contains { $0.state == "failed" }
@@ -44,7 +45,7 @@ extension PluginTests {
     func reportsUnmetNeed() async throws {
         let outcome = try await clone.program(["Courier"]).outcome(["courier", "ready"])
         #expect(outcome.code == 2)
-        #expect(outcome.errors.contains("Packer provides it and is not in this build: build with --traits Packer"))
+        #expect(outcome.errors.contains("Packer provides it and is not in this build: build with 'make build TRAITS="))
         #expect(try await clone.program(["Courier", "Packer"]).output("courier", "ready") == "ready\n")
     }
 

@@ -39,6 +39,66 @@ struct SettingsTests {
         }
     }
 
+    @Test(
+        "that are wrong on the command line are refused by every command",
+        arguments: ["--set chat.modle=x", "--set chat", "--profile nosuch", "--set chat.temperature=3"])
+    func typed(words: String) async throws {
+        try await withHome { home in
+            let run = try await Program.martlet.shell("$M config show \(words)", home: home)
+            #expect(run.code == 2 && run.errors.contains("command line: "))
+            if words.contains("modle") { #expect(run.errors.contains("did you mean 'chat.model'?")) }
+        }
+    }
+
+    @Test("that a variable was surely meant for are named") func variable() async throws {
+        try await withHome { home in
+            let run = try await Program.martlet.run(
+                ["config", "show"], home: home, adding: ["MARTLET_CHAT_MODLE": "x", "MARTLET_QUITE_ANOTHER": "x"])
+            #expect(run.code == 0)
+            #expect(run.errors.contains("MARTLET_CHAT_MODLE; did you mean MARTLET_CHAT_MODEL?"))
+            #expect(!run.errors.contains("QUITE_ANOTHER"))
+        }
+    }
+
+    @Test("of a number are kept within its limits, also negative ones") func range() async throws {
+        try await withHome { home in
+            for (value, code) in [("-0.1", Int32(2)), ("2.1", 2), ("0.7", 0)] {
+                let run = try await Program.martlet.run(["config", "set", "chat.temperature", value], home: home)
+                #expect(run.code == code, "\(value): \(run.errors)")
+                if code == 2 { #expect(run.errors.contains("must be from 0.0 to 2.0")) }
+            }
+            for words in [
+                ["--temperature", "3"], ["--temperature", "-1"], ["--max-tokens", "0"], ["--max-tokens", "-5"],
+            ] {
+                let run = try await Program.martlet.run(["ask", "hi"] + words, home: home)
+                #expect(run.code == 2 && run.errors.contains("must be"), "\(words): \(run.errors)")
+            }
+        }
+    }
+
+    @Test("of features that are off are kept, and their commands say how to get them") func off() async throws {
+        try await withHome { home in
+            for words in [["chat.temperature", "1"], ["features.chat", "false"]] {
+                #expect(try await Program.martlet.run(["config", "set"] + words, home: home).code == 0)
+            }
+            let run = try await Program.martlet.run(["ask", "hi"], home: home)
+            #expect(run.code == 2)
+            #expect(run.errors.contains("'ask' is a command of the feature chat, which is switched off"))
+            #expect(run.errors.contains("martlet config set features.chat true"))
+            #expect(try await Program.martlet.run(["auth", "status"], home: home).errors == "")
+        }
+    }
+
+    @Test("explain themselves, and say when there are none") func explained() async throws {
+        try await withHome { home in
+            let none = try await Program.martlet.run(["config", "show", "--origin"], home: home)
+            #expect(none.code == 0 && none.output == "" && none.errors.contains("--all shows"))
+            let one = try await Program.martlet.run(["config", "show", "chat.model", "--json"], home: home)
+            #expect(try one.output.json()[0]?["meaning"] == "The model that is asked when none is named")
+            #expect(try await Program.martlet.run(["config", "validate"], home: home).errors.contains("no problem"))
+        }
+    }
+
     @Test("of the home folder are no project's") func homeIsNoProject() async throws {
         try await withHome { home in
             try write("{lab: {depth: 12}}", to: "\(home)/.martlet/config.json")

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @Suite("With its streams in any state the program", .timeLimit(.minutes(5)))
@@ -27,6 +28,27 @@ struct StreamsTests {
                 #expect(run.errors == "")
             }
             if script.contains("2>&-") { #expect(!run.output.contains("martlet: ")) }
+        }
+    }
+
+    @Test("says that it may open too few files", arguments: [6, 8, 10, 12]) func fewFiles(limit: Int) async throws {
+        try await withHome { home in
+            try write("name: b\nsteps: [{id: v, action: version}]\n", to: "\(home)/b.yaml")
+            for command in ["run b.yaml", "ask hi"] {
+                let run = try await Program.martlet.shell("ulimit -n \(limit); exec $M \(command)", home: home)
+                #expect(run.code == 1)
+                #expect(run.errors.contains("ulimit -n"), "\(run.errors)")
+            }
+        }
+    }
+
+    @Test("says that a disk is full also when the output came bit by bit", arguments: ["text", "ndjson"])
+    func fullWhileRunning(format: String) async throws {
+        try await withHome { home in
+            try write("name: b\nsteps: [{id: v, action: version}]\n", to: "\(home)/b.yaml")
+            let run = try await Program.martlet.shell("$M run b.yaml --format \(format) >/dev/full", home: home)
+            #expect(run.code == 1)
+            #expect(run.errors.contains("no space left on device"))
         }
     }
 
@@ -69,6 +91,20 @@ struct StreamsTests {
             #expect(run.output.contains("\u{1B}[") == isColored)
             let failed = try await Program.martlet.run(["versoin"] + words, home: home, adding: variables)
             #expect(failed.errors.contains("\u{1B}[") == isColored)
+        }
+    }
+
+    @Test("does not take a command whose words cannot be read for none", .enabled(if: geteuid() == 0))
+    func withoutProc() async throws {
+        try await withHome { home in
+            for words in ["version", "nonsense-command", ""] {
+                let run = try await Program.martlet.shell(
+                    "exec unshare -m sh -c 'mount --make-rprivate / && umount -l /proc && exec \"$M\" \(words)'",
+                    home: home)
+                #expect(run.code == 2)
+                #expect(run.output == "")
+                #expect(run.errors.contains("/proc"))
+            }
         }
     }
 }

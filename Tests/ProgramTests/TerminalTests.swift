@@ -58,6 +58,24 @@ struct TerminalTests {
         }
     }
 
+    @Test("is stopped by Ctrl-Z at a question, gives the terminal back, and asks on")
+    func stopped() async throws {
+        try await withHome { home in
+            let script =
+                "set -m; stty -g >before; $M lab wipe; stty -g >stopped; cmp before stopped && echo same; fg; "
+                + "echo code $?; stty -g >after; cmp before after && echo again"
+            try await Conversation.with(.bench, script, home: home) { talk in
+                try await talk.wait(for: "[y/N]")
+                try await talk.press("\u{1A}")
+                try await talk.wait(for: "same")
+                try await talk.wait(for: "[y/N]")
+                try await talk.press("y\n")
+                try await talk.wait(for: "code 0")
+                try await talk.wait(for: "again")
+            }
+        }
+    }
+
     @Test("shows how far it is, and takes that away again") func progress() async throws {
         try await withHome { home in
             try await Conversation.with(.bench, "trap : INT; $M lab wait; echo code $?", home: home) { talk in
@@ -69,6 +87,22 @@ struct TerminalTests {
             let piped = try await Program.bench.run(["lab", "wait", "--timeout", "50ms"], home: home)
             #expect(!piped.errors.contains("waiting for the end"))
             #expect(!piped.errors.contains("\u{1B}"))
+        }
+    }
+
+    @Test("asks the terminal for its background when it draws the first colour, and remembers that it is not told")
+    func background() async throws {
+        try await withHome { home in
+            let script =
+                "$M help; $M version --color never; echo plain; $M features; echo first; $M features; echo second"
+            try await Conversation.with(.martlet, script, home: home) { talk in
+                let plain = try await talk.wait(for: "plain")
+                #expect(!plain.contains("]11;?"))
+                let first = try await talk.wait(for: "first")
+                #expect(first.contains("\u{1B}]11;?\u{1B}\\\u{1B}[c"))
+                let second = try await talk.wait(for: "second")
+                #expect(!second.contains("]11;?"))
+            }
         }
     }
 

@@ -70,7 +70,7 @@ struct ChatLinesTests {
             let csv = try await home.martlet("chat", "usage", "--format", "csv")
             let rows = csv.output.replacing("\r\n", with: "\n").lines
             #expect(rows.count == 2, "\(csv.output)\(csv.errors)")
-            #expect(rows.first?.hasPrefix("of,title,answers,input_tokens,output_tokens") == true)
+            #expect(rows.first?.hasPrefix("group,title,answers,input_tokens,output_tokens") == true)
             #expect(rows.last?.hasPrefix("small-1,,2,18,4") == true)
         }
     }

@@ -137,6 +137,30 @@ struct PathAttackTests {
         }
     }
 
+    @Test("a project's folder that was replaced by a link leads nowhere, and counts again when it is back")
+    func replaced() async throws {
+        try await withPlayground { gateway, place in
+            let id = try await gateway.makeProject(place.folder).id
+            let target = "/v1/projects/\(id)/files/secret"
+            try #require(unsafe rename(place.folder, "\(place.outside)/aside") == 0)
+            try #require(unsafe symlink(place.outside, place.folder) == 0)
+            let before = try place.surroundings()
+            for request in [GatewayClient.raw("GET", target), GatewayClient.raw("PUT", target, body: "overwritten")] {
+                let answer = try await gateway.exchange(request)
+                #expect(answer.answerStatus == 409 && !answer.contains("root:"), "\(answer)")
+            }
+            let turn = try await gateway.send(
+                .post, "/v1/chat/completions",
+                GatewayClient.saying("read secret", ["project_id": .string(id), "stream": false]))
+            #expect(!turn.text.contains("root:") && turn.text.contains("is reached by a link"), "\(turn.text)")
+            #expect(try place.surroundings() == before)
+            try #require(unsafe unlink(place.folder) == 0)
+            try #require(unsafe rename("\(place.outside)/aside", place.folder) == 0)
+            let inside = try await gateway.exchange(GatewayClient.raw("GET", "/v1/projects/\(id)/files/in/a"))
+            #expect(inside.answerStatus == 200 && inside.hasSuffix("inside"))
+        }
+    }
+
     @Test("a folder that is swapped for a link all the time lets nothing out or in")
     func race() async throws {
         try await withPlayground { gateway, place in

@@ -20,7 +20,13 @@ struct Program: Sendable {
     let path: String
 
     private init(_ name: String) {
-        // The tests are an executable beside those that they run.
+        // `make test` names the folder with the programs as they are installed: an optimiser that errs, or a runtime that is
+        // linked otherwise, shows only there.
+        if let folder = Environment.snapshot()["MARTLET_TEST_PROGRAMS"] {
+            path = "\(folder)/\(name)"
+            return
+        }
+        // Otherwise they are beside the tests, which are an executable, too.
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
         let own = String(decoding: buffer.prefix(max(0, length)).map(UInt8.init(bitPattern:)), as: UTF8.self)

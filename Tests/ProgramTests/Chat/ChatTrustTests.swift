@@ -1,0 +1,47 @@
+import HTTPTesting
+import Testing
+
+@Suite("A chat with a libcurl that does not let us judge servers", .timeLimit(.minutes(5)))
+struct ChatTrustTests {
+    /// Refuses the callback in which servers are judged, as a libcurl with another TLS library does.
+    private static let shim = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <stdarg.h>
+        int curl_easy_setopt(void *easy, int option, ...) {
+            static int (*real)(void *, int, ...);
+            if (!real) real = (int (*)(void *, int, ...))dlsym(RTLD_NEXT, "curl_easy_setopt");
+            if (option == 20108) return 4;
+            va_list rest;
+            va_start(rest, option);
+            void *value = va_arg(rest, void *);
+            va_end(rest);
+            return real(easy, option, value);
+        }
+        """
+
+    @Test("sends nothing, not even to a server whose certificate has an authority that is trusted")
+    func refused() async throws {
+        let all = try TestCertificates.shared()
+        let script: ScriptedServer.Script = { try $0.answer(streaming: ["never to be heard"]) }
+        try await ScriptedServer.run(tls: ScriptedTLS(all.wrongName), script) { server in
+            try await ChatHome.with(answer: "not asked") { home in
+                var home = home
+                let authority = try all.authority.write(into: home.path, as: "authority").chain
+                try write(
+                    "{auth: {cacert: '\(authority)', 'keep-unlocked': '0s'}}",
+                    to: "\(home.path)/martlet/config/config.json")
+                home.variables["OPENAI_BASE_URL"] = "https://127.0.0.1:\(server.port)/v1"
+                try write(Self.shim, to: "\(home.path)/shim.c")
+                let library = "\(home.path)/shim.so"
+                let made = try await home.shell(
+                    "cc -shared -fPIC -o \(library) shim.c || clang -shared -fPIC -o \(library) shim.c")
+                try #require(made.code == 0, "\(made.errors)")
+                home.variables["LD_PRELOAD"] = library
+                let run = try await home.martlet("ask", "Hi")
+                #expect(run.code != 0 && !run.output.contains("heard"), "\(run.output)\(run.errors)")
+                #expect(server.record.requests.isEmpty)
+            }
+        }
+    }
+}
