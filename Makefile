@@ -1,6 +1,6 @@
 # `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo tour test test-release test-loaded test-matrix test-sanitize fuzz bench docs feature compose install clean
+.PHONY: help setup build demo tour test test-release test-loaded test-peers test-matrix test-sanitize fuzz bench docs feature compose install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -46,6 +46,10 @@ test-release: ## Run the tests of the packages optimised, as the program is buil
 test-loaded: ## Run every test at a load of 12, and those that have failed under load ten times
 	@.ci/setup build test
 	@.ci/loaded
+
+test-peers: ## Let the libraries of others ask the gateway that take long to install
+	@.ci/setup build test more
+	MARTLET_PEERS=$(CURDIR)/.build/more-peers MARTLET_TEST_PEERS=more $(SWIFT) test --filter MoreLibraryTests
 
 test-matrix: ## Build each feature alone and random subsets, and look at what they link
 	@.ci/setup build test

@@ -6,6 +6,7 @@ let package = Package(
     products: [
         .library(name: "Core", targets: ["JSON", "Capabilities", "Settings", "Registry"]),
         .library(name: "CoreTesting", targets: ["CoreTesting"]),
+        .library(name: "TestTraits", targets: ["TestTraits"]),
     ],
     targets: [
         .target(name: "JSON"),
@@ -13,6 +14,7 @@ let package = Package(
         .target(name: "Settings", dependencies: ["Capabilities", "JSON"]),
         .target(name: "Registry", dependencies: ["Capabilities", "JSON", "Settings"]),
         .target(name: "CoreTesting", dependencies: ["Capabilities", "JSON", "Registry", "Settings"]),
+        .target(name: "TestTraits"),
         .testTarget(name: "JSONTests", dependencies: ["CoreTesting", "JSON"]),
         .testTarget(name: "CapabilitiesTests", dependencies: ["Capabilities", "CoreTesting", "JSON"]),
         .testTarget(name: "SettingsTests", dependencies: ["Capabilities", "JSON", "Settings"]),

@@ -4,6 +4,7 @@ import PackageDescription
 /// What tests use of the packages below.
 let kits: [Target.Dependency] = [
     .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
+    .product(name: "TestTraits", package: "Core"),
     .product(name: "Cryptography", package: "Cryptography"), .product(name: "FileKit", package: "FileKit"),
     .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPServer", package: "HTTPKit"),
     .product(name: "HTTPTesting", package: "HTTPKit"), .product(name: "KamiwazaKit", package: "KamiwazaKit"),

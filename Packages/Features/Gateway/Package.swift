@@ -13,7 +13,8 @@ let toolKit: Target.Dependency = .product(name: "ToolKit", package: "ToolKit")
 
 /// What tests use of the packages below.
 let testing: [Target.Dependency] = [
-    core, .product(name: "CoreTesting", package: "Core"), cryptography, fileKit,
+    core, .product(name: "CoreTesting", package: "Core"), .product(name: "TestTraits", package: "Core"), cryptography,
+    fileKit,
     .product(name: "HTTPKit", package: "HTTPKit"), server, .product(name: "HTTPTesting", package: "HTTPKit"), loopKit,
     modelKit, processKit, storageKit, toolKit,
 ]

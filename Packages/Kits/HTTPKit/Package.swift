@@ -4,6 +4,7 @@ import PackageDescription
 /// What tests use of the packages below.
 let kits: [Target.Dependency] = [
     .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
+    .product(name: "TestTraits", package: "Core"),
     .product(name: "Cryptography", package: "Cryptography"), .product(name: "FileKit", package: "FileKit"),
     .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
 ]

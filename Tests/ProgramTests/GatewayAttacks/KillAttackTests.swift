@@ -3,9 +3,10 @@ import HTTPClient
 import HTTPCore
 import JSON
 import ProcessKit
+import TestTraits
 import Testing
 
-@Suite("A gateway that is killed in the middle of turns", .timeLimit(.minutes(5)))
+@Suite("A gateway that is killed in the middle of turns", .serialized, .alone, .timeLimit(.minutes(5)))
 struct KillAttackTests {
     /// Turns that are in the middle of something when the program dies.
     private static func words(_ round: Int) -> String {

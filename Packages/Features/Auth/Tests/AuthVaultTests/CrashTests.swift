@@ -3,11 +3,12 @@ import CoreTesting
 import FileKit
 import Glibc
 import LoopKit
+import TestTraits
 import Testing
 
 @testable import AuthVault
 
-@Suite("Vault and crashes", .timeLimit(.minutes(5)))
+@Suite("Vault and crashes", .serialized, .alone, .timeLimit(.minutes(5)))
 struct CrashTests {
     @Test("killed at a hundred random moments while secrets are written, it opens and holds the last confirmed value")
     func killed() async throws {

@@ -2,12 +2,13 @@ import Capabilities
 import CoreTesting
 import GatewayStore
 import JSON
+import TestTraits
 import Testing
 import TurnLoop
 
 @testable import GatewayTurns
 
-@Suite("Many sessions", .serialized, .timeLimit(.minutes(5)))
+@Suite("Many sessions", .serialized, .alone, .timeLimit(.minutes(5)))
 struct ParallelTests {
     @Test("200 sessions at once use tools, and each remembers its own and nothing else")
     func many() async throws {

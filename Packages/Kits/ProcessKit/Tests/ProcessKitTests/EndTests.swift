@@ -30,7 +30,7 @@ struct EndTests {
             #expect(try await child.exitStatus() == .signalled(SIGKILL))
             // The pipe ends when the last process that holds it has.
             #expect(try await child.output.nextLine() == nil)
-            #expect(hasEnded(parent) && hasEnded(grandchild))
+            #expect(hasEnded(parent) && ends(grandchild))
         }
     }
 
@@ -106,7 +106,9 @@ struct EndTests {
     @Test("a child that the system reaped by itself is an end without a status, and not waited for any more")
     func reaped() async {
         await #expect(processExitsWith: .success) {
-            try await Launcher().withChild(script("read -r line; exit 3")) { child async throws in
+            var command = script("read -r line; exit 3")
+            command.input = .pipe
+            try await Launcher().withChild(command) { child async throws in
                 signal(SIGCHLD, SIG_IGN)
                 child.send(.kill)
                 let error = await #expect(throws: ProcessError.self) { try await child.exitStatus() }

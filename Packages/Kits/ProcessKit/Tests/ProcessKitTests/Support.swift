@@ -23,6 +23,16 @@ func hasEnded(_ process: Int32) -> Bool {
     return fields[2] == "Z" || fields[2] == "X"
 }
 
+/// Waits until a process has ended, which one that was killed does a moment later; false when it never does.
+func ends(_ process: Int32) -> Bool {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while !hasEnded(process) {
+        guard ContinuousClock.now < deadline else { return false }
+        sched_yield()
+    }
+    return true
+}
+
 /// Lends a fresh directory and removes it, with the files in it, whether the body passes or throws.
 func withTemporaryDirectory<T>(
     isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> T

@@ -60,7 +60,7 @@ public struct PythonPeer: Sendable {
         var command = Command(
             try PeerPrograms.python(), ["-c", source] + arguments, environment: PeerPrograms.environment())
         command.input = .bytes(input)
-        let result = try await Launcher().run(command, timeout: .seconds(60))
+        let result = try await Launcher().run(command, timeout: .seconds(250))
         guard result.status == .exited(0) else {
             throw ScriptError.failed("a Python peer failed: \(String(decoding: result.errors, as: UTF8.self))")
         }

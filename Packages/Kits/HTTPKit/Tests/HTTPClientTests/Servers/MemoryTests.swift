@@ -1,11 +1,12 @@
 import HTTPClient
 import HTTPCore
 import HTTPTesting
+import TestTraits
 import Testing
 
 /// Each runs in a process of its own, whose memory no other test touches, one after the other because they are heavy. The
 /// benchmark does it with more.
-@Suite("Much passes through little memory", .serialized)
+@Suite("Much passes through little memory", .serialized, .alone)
 struct MemoryTests {
     @Test("512 MiB are downloaded", .timeLimit(.minutes(5)))
     func download() async {

@@ -5,9 +5,10 @@ import HTTPServer
 import HTTPTesting
 import ProcessKit
 import Synchronization
+import TestTraits
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ManyClientsTests {
+@Suite(.serialized, .alone, .timeLimit(.minutes(5))) struct ManyClientsTests {
     /// Opens streams and connections and answers to words: how many of the streams got an event.
     private static let program = """
         import resource, select, socket, sys
