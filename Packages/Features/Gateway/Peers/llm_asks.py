@@ -1,16 +1,18 @@
 """The library of the program `llm`, set up for a gateway as its manual says: base address, token, an empty folder."""
 
+import json
 import os
 import sys
 
 base, token, folder = sys.argv[1:]
 os.environ["NO_PROXY"] = "*"
 os.environ["LLM_USER_PATH"] = folder
-os.environ["OPENAI_API_KEY"] = token
 with open(f"{folder}/extra-openai-models.yaml", "w") as file:
     for name in "echo", "many", "caller":
         print(f"- model_id: {name}\n  model_name: test/{name}\n  api_base: {base}/v1", file=file)
-        print("  supports_tools: true", file=file)
+        print("  api_key_name: martlet\n  supports_tools: true", file=file)
+with open(f"{folder}/keys.json", "w") as file:
+    json.dump({"martlet": token}, file)
 import llm
 
 
