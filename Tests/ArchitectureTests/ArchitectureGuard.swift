@@ -40,7 +40,7 @@ struct ArchitectureGuard {
     /// A C library has one owner, so that its errors, its memory and its version are handled in one place.
     private func linkViolations() -> [String] {
         let links = packages.flatMap { package in
-            package.systemLibraries.flatMap(\.links).map { (library: $0, package: package.folder) }
+            package.modules.flatMap(\.links).map { (library: $0, package: package.folder) }
         }
         return Dictionary(grouping: links, by: \.library).filter { $0.value.count > 1 }.map { library, owners in
             "lib\(library) has more than one owner: \(owners.map(\.package).sorted().joined(separator: ", "))"

@@ -1,23 +1,32 @@
-/// The shared libraries that an executable names itself; not those that these need in turn.
+/// The shared libraries that an executable names itself, to be loaded with it or opened by it; not those that these need
+/// in turn.
 public struct Linkage: Sendable {
     /// The file names, such as `libz.so.1`.
     public let needed: Set<String>
+    /// The file names of those that the program opens when it first uses them.
+    public let opened: Set<String>
 
-    /// Reads the NEEDED entries of an executable.
+    /// Reads the NEEDED entries of an executable, and its notes on what it opens.
     public init(of program: String) async throws {
-        let entries = try await Shell(in: "/").run("readelf", "--dynamic", "--wide", program)
+        let shell = Shell(in: "/")
+        let entries = try await shell.run("readelf", "--dynamic", "--wide", program)
         needed = Set(entries.matches(of: /\(NEEDED\).*\[([^\]]+)\]/).map { String($0.output.1) })
         guard !needed.isEmpty else { throw WorkspaceError("\(program) needs no library at all, which cannot be") }
+        // A program without the section has nothing printed, and a warning.
+        let notes = try await shell.run("readelf", "--wide", "--string-dump=.note.dlopen", program)
+        opened = Set(notes.matches(of: /"soname":\["([^"]+)"/).map { String($0.output.1) })
     }
 
-    /// Whether the library that `-l` calls by this name is needed.
+    private var all: Set<String> { needed.union(opened) }
+
+    /// Whether the library that `-l` calls by this name is needed or opened.
     public func contains(_ library: String) -> Bool {
-        needed.contains { $0.hasPrefix("lib\(library).so") }
+        all.contains { $0.hasPrefix("lib\(library).so") }
     }
 
     /// What belongs neither to the C library, nor to Swift, nor to the named libraries.
     public func foreign(besides libraries: Set<String>) -> Set<String> {
-        needed.filter { name in
+        all.filter { name in
             !libraries.contains { name.hasPrefix("lib\($0).so") } && !Self.isSystem(name)
         }
     }

@@ -22,7 +22,7 @@ public struct PackageSource: Sendable {
         public let kind: String
         /// Where its files are, below the root of the checkout.
         public let folder: String
-        /// The names after `-l` of the C libraries that its module map links.
+        /// The names after `-l` of the C libraries that its module map links, or that its C code opens.
         public let links: [String]
     }
 
@@ -37,8 +37,18 @@ public struct PackageSource: Sendable {
         modules = try text.matches(of: /\.(target|testTarget|executableTarget|systemLibrary)\(\s*name: "([^"]+)"/).map {
             let (kind, name) = (String($0.output.1), String($0.output.2))
             let place = "\(folder)/\(kind == "testTarget" ? "Tests" : "Sources")/\(name)"
-            let map = kind == "systemLibrary" ? try workspace.text("\(place)/module.modulemap") : ""
-            let links = map.matches(of: /link "([^"]+)"/).map { String($0.output.1) }
+            let links =
+                if kind == "systemLibrary" {
+                    try workspace.text("\(place)/module.modulemap").matches(of: /link "([^"]+)"/).map {
+                        String($0.output.1)
+                    }
+                } else {
+                    try workspace.files(in: place, ending: ".c").flatMap { file in
+                        try workspace.text(file).matches(of: /#define OPENED_LIBRARY "lib([^".]+)\.so/).map {
+                            String($0.output.1)
+                        }
+                    }
+                }
             return Module(name: name, kind: kind, folder: place, links: links)
         }
     }

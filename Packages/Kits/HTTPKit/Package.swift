@@ -21,9 +21,9 @@ let package = Package(
         .package(path: "../LoopKit"), .package(path: "../ProcessKit"),
     ],
     targets: [
-        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "CHTTPClient", dependencies: ["CCurl"]),
+        // Only the headers of libcurl are needed here; the library is opened when it is first used.
+        .target(name: "CHTTPClient"),
         .target(
             name: "HTTPCore",
             dependencies: [
@@ -33,7 +33,7 @@ let package = Package(
         .target(
             name: "HTTPClient",
             dependencies: [
-                "CCurl", "CHTTPClient", "HTTPCore", .product(name: "Core", package: "Core"),
+                "CHTTPClient", "HTTPCore", .product(name: "Core", package: "Core"),
                 .product(name: "Cryptography", package: "Cryptography"), .product(name: "LoopKit", package: "LoopKit"),
             ]),
         .target(

@@ -36,7 +36,12 @@ public struct AuthFeature: RunningFeature {
                 id: "auth.database", summary: "Pinned certificates and what is remembered of sign-ins",
                 database: services.database))
         registry.provide((any DataStore).self, VaultData(vault: services.vault))
-        registry.uses(Library("libcurl") { HTTPClient.libraryVersion })
+        registry.uses(
+            Library("libcurl") {
+                HTTPClient.libraryVersion
+            } installed: {
+                try HTTPClient.installedLibraryVersion()
+            })
         registry.uses(Library("libssl") { Digest.libraryVersion })
         registry.uses(Library("libsqlite3") { Database.libraryVersion })
         registry.add(AuthChecks.vault(services))

@@ -40,7 +40,12 @@ public struct ChatFeature: RunningFeature {
         {
             registry.provide((any ModelProvider).self, OfferedProvider(offer, services))
         }
-        registry.uses(Library("libcurl") { HTTPClient.libraryVersion })
+        registry.uses(
+            Library("libcurl") {
+                HTTPClient.libraryVersion
+            } installed: {
+                try HTTPClient.installedLibraryVersion()
+            })
         registry.uses(Library("libsqlite3") { Database.libraryVersion })
         registry.uses(Library("libpcre2-8") { WorkspaceTools.patternLibraryVersion })
         let actions = [

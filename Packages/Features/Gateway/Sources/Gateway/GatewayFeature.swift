@@ -38,7 +38,12 @@ public struct GatewayFeature: RunningFeature {
             DatabaseStore(
                 id: "gateway.database", summary: "Projects, sessions, usage and audit of the gateway",
                 database: services.store.database, user: { try Instance(services.surroundings).user() }))
-        registry.uses(Library("libcurl") { HTTPClient.libraryVersion })
+        registry.uses(
+            Library("libcurl") {
+                HTTPClient.libraryVersion
+            } installed: {
+                try HTTPClient.installedLibraryVersion()
+            })
         registry.uses(Library("libssl") { Digest.libraryVersion })
         registry.uses(Library("libsqlite3") { Database.libraryVersion })
         registry.uses(Library("libpcre2-8") { WorkspaceTools.patternLibraryVersion })

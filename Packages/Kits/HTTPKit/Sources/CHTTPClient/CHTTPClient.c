@@ -1,34 +1,30 @@
-#include "CHTTPClient.h"
+#include "library.h"
 
 #include <openssl/ssl.h>
 
-#undef curl_easy_setopt
-#undef curl_easy_getinfo
-#undef curl_multi_setopt
-
 CURLcode httpclient_set_long(CURL *easy, CURLoption option, long value) {
-    return curl_easy_setopt(easy, option, value);
+    return httpclient_functions.easy_setopt(easy, option, value);
 }
 
 CURLcode httpclient_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
-    return curl_easy_setopt(easy, option, value);
+    return httpclient_functions.easy_setopt(easy, option, value);
 }
 
 CURLcode httpclient_set_string(CURL *easy, CURLoption option, const char *value) {
-    return curl_easy_setopt(easy, option, value);
+    return httpclient_functions.easy_setopt(easy, option, value);
 }
 
 CURLcode httpclient_set_pointer(CURL *easy, CURLoption option, const void *value) {
-    return curl_easy_setopt(easy, option, value);
+    return httpclient_functions.easy_setopt(easy, option, value);
 }
 
 CURLcode httpclient_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
-    return curl_easy_setopt(easy, option, value);
+    return httpclient_functions.easy_setopt(easy, option, value);
 }
 
 CURLcode httpclient_set_blob(CURL *easy, CURLoption option, const void *bytes, size_t count) {
     struct curl_blob blob = {.data = (void *)bytes, .len = count, .flags = CURL_BLOB_COPY};
-    return curl_easy_setopt(easy, option, &blob);
+    return httpclient_functions.easy_setopt(easy, option, &blob);
 }
 
 static CURLcode both(CURLcode first, CURLcode second) {
@@ -36,68 +32,72 @@ static CURLcode both(CURLcode first, CURLcode second) {
 }
 
 CURLcode httpclient_set_write(CURL *easy, curl_write_callback callback, void *context) {
-    return both(curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, callback),
-                curl_easy_setopt(easy, CURLOPT_WRITEDATA, context));
+    return both(httpclient_functions.easy_setopt(easy, CURLOPT_WRITEFUNCTION, callback),
+                httpclient_functions.easy_setopt(easy, CURLOPT_WRITEDATA, context));
 }
 
 CURLcode httpclient_set_header(CURL *easy, curl_write_callback callback, void *context) {
-    return both(curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, callback),
-                curl_easy_setopt(easy, CURLOPT_HEADERDATA, context));
+    return both(httpclient_functions.easy_setopt(easy, CURLOPT_HEADERFUNCTION, callback),
+                httpclient_functions.easy_setopt(easy, CURLOPT_HEADERDATA, context));
 }
 
 CURLcode httpclient_set_read(CURL *easy, curl_read_callback callback, void *context) {
-    return both(curl_easy_setopt(easy, CURLOPT_READFUNCTION, callback),
-                curl_easy_setopt(easy, CURLOPT_READDATA, context));
+    return both(httpclient_functions.easy_setopt(easy, CURLOPT_READFUNCTION, callback),
+                httpclient_functions.easy_setopt(easy, CURLOPT_READDATA, context));
 }
 
 CURLcode httpclient_set_seek(CURL *easy, curl_seek_callback callback, void *context) {
-    return both(curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback),
-                curl_easy_setopt(easy, CURLOPT_SEEKDATA, context));
+    return both(httpclient_functions.easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback),
+                httpclient_functions.easy_setopt(easy, CURLOPT_SEEKDATA, context));
 }
 
 CURLcode httpclient_set_prerequest(CURL *easy, curl_prereq_callback callback, void *context) {
-    return both(curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback),
-                curl_easy_setopt(easy, CURLOPT_PREREQDATA, context));
+    return both(httpclient_functions.easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback),
+                httpclient_functions.easy_setopt(easy, CURLOPT_PREREQDATA, context));
 }
 
 CURLcode httpclient_set_debug(CURL *easy, curl_debug_callback callback, void *context) {
-    return both(both(curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback),
-                     curl_easy_setopt(easy, CURLOPT_DEBUGDATA, context)),
-                curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L));
+    return both(both(httpclient_functions.easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback),
+                     httpclient_functions.easy_setopt(easy, CURLOPT_DEBUGDATA, context)),
+                httpclient_functions.easy_setopt(easy, CURLOPT_VERBOSE, 1L));
 }
 
 CURLcode httpclient_set_tls(CURL *easy, curl_ssl_ctx_callback callback, void *context) {
-    return both(curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, callback),
-                curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, context));
+    return both(httpclient_functions.easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, callback),
+                httpclient_functions.easy_setopt(easy, CURLOPT_SSL_CTX_DATA, context));
 }
 
 long httpclient_get_long(CURL *easy, CURLINFO info) {
     long value = 0;
-    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
+    return httpclient_functions.easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
 }
 
 curl_off_t httpclient_get_offset(CURL *easy, CURLINFO info) {
     curl_off_t value = 0;
-    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
+    return httpclient_functions.easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
 }
 
 const char *httpclient_get_string(CURL *easy, CURLINFO info) {
     char *value = NULL;
-    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
+    return httpclient_functions.easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
 }
 
 void *httpclient_get_pointer(CURL *easy, CURLINFO info) {
     void *value = NULL;
-    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
+    return httpclient_functions.easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
 }
 
 int httpclient_get_socket(CURL *easy, CURLINFO info) {
     curl_socket_t value = CURL_SOCKET_BAD;
-    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : CURL_SOCKET_BAD;
+    return httpclient_functions.easy_getinfo(easy, info, &value) == CURLE_OK ? value : CURL_SOCKET_BAD;
 }
 
 CURLMcode httpclient_multi_set_long(CURLM *multi, CURLMoption option, long value) {
-    return curl_multi_setopt(multi, option, value);
+    return httpclient_functions.multi_setopt(multi, option, value);
+}
+
+CURLUcode httpclient_url_get(CURLU *url, CURLUPart part, char **text, unsigned flags) {
+    return httpclient_functions.url_get(url, part, text, flags);
 }
 
 int httpclient_next_finished(CURLM *multi, CURL **easy, CURLcode *result) {

@@ -1,4 +1,4 @@
-#include "CHTTPClient.h"
+#include "library.h"
 
 #include <openssl/ssl.h>
 #include <pthread.h>
@@ -48,7 +48,7 @@ int httpclient_farewell_watch(void *context) {
 
 struct httpclient_farewell *httpclient_farewell_of(CURL *easy) {
     struct curl_tlssessioninfo *info = NULL;
-    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info || !info->internals) return NULL;
+    if (httpclient_functions.easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info || !info->internals) return NULL;
     struct httpclient_farewell *farewell = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(info->internals), slot);
     if (farewell) atomic_fetch_add(&farewell->owners, 1);
     return farewell;

@@ -50,13 +50,17 @@ enum HostChecks {
     }
 
     private static let libraries = HealthCheck("host.libraries", "the libraries") { host in
-        // Several features may use one library.
-        var names: [String] = []
-        for library in host.composition.registry.libraries.map({ "\($0.name) \($0.version())" })
-        where !names.contains(library) {
-            names.append(library)
+        var found: [String] = []
+        do {
+            // Several features may use one library.
+            for library in try host.composition.registry.libraries.map({ "\($0.name) \(try $0.installed())" })
+            where !found.contains(library) {
+                found.append(library)
+            }
+        } catch {
+            return .failure(AnyFailure(error).message, mend: "install what is missing")
         }
-        return .ok(names.isEmpty ? "none beyond the system's" : names.joined(separator: ", "))
+        return .ok(found.isEmpty ? "none beyond the system's" : found.joined(separator: ", "))
     }
 
     private static let data = HealthCheck("host.data", "the data") { host in

@@ -31,6 +31,7 @@ private struct Version: Record {
         Field("name", "The program", .name) { $0.name },
         Field("version", "Its version") { $0.version },
         Field("features", "The features that are on") { $0.features },
-        Field("libraries", "The libraries below them, as they are loaded") { $0.libraries },
+        Field("libraries", "The libraries below them, as they are loaded or, before they are, as they were built with")
+        { $0.libraries },
     ]
 }

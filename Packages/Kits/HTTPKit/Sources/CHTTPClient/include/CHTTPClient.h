@@ -1,11 +1,17 @@
 // What Swift cannot reach in libcurl: variadic functions by the type of their argument, a union, and two macros.
 //
-// Swift imports this module alone and finds all of libcurl in it; CCurl only names the library to link.
+// Swift imports this module alone and finds all of libcurl in it. libcurl is not linked but opened: nothing of it may be
+// called before httpclient_open has returned null.
 #pragma once
 
 #include <curl/curl.h>
 
 #pragma clang assume_nonnull begin
+
+// Opens libcurl and finds its functions, once for each process; null, or why it cannot be used.
+const char *_Nullable httpclient_open(const char *path);
+// The name under which the system knows the libcurl whose headers these are.
+const char *httpclient_library(void);
 
 // curl_easy_setopt by type. curl copies strings and keeps lists.
 CURLcode httpclient_set_long(CURL *easy, CURLoption option, long value);
@@ -35,6 +41,9 @@ void *_Nullable httpclient_get_pointer(CURL *easy, CURLINFO info);
 int httpclient_get_socket(CURL *easy, CURLINFO info);
 
 CURLMcode httpclient_multi_set_long(CURLM *multi, CURLMoption option, long value);
+
+// curl_url_get, whose first argument is const in newer versions.
+CURLUcode httpclient_url_get(CURLU *url, CURLUPart part, char *_Nullable *_Nonnull text, unsigned flags);
 
 // Takes the next finished transfer from the multi handle; 0 when there is none.
 int httpclient_next_finished(CURLM *multi, CURL *_Nullable *_Nonnull easy, CURLcode *result);

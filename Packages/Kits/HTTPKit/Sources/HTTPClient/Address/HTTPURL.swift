@@ -28,7 +28,7 @@ public struct HTTPURL: Sendable, Hashable {
 
     /// Reads an address; without a scheme it is one of `scheme`, or refused where there is none.
     public init(_ text: String, assuming scheme: Scheme? = nil) throws(HTTPError) {
-        let parts = URLParts()
+        let parts = try URLParts()
         let beginning = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         if text[beginning.endIndex...].hasPrefix("://") {
             guard Scheme(rawValue: beginning.lowercased()) != nil else {
@@ -47,7 +47,7 @@ public struct HTTPURL: Sendable, Hashable {
     public func resolving(_ reference: String) throws(HTTPError) -> HTTPURL {
         // libcurl would forget the query.
         if reference.isEmpty || reference.hasPrefix("#") { return self }
-        let parts = URLParts()
+        let parts = try URLParts()
         try parts.set(text, naming: text)
         try parts.set(reference, naming: reference)
         return try HTTPURL(parts, naming: reference)

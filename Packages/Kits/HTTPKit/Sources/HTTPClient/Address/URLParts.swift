@@ -5,7 +5,8 @@ import HTTPCore
 @safe struct URLParts: ~Copyable {
     private let handle: OpaquePointer
 
-    init() {
+    init() throws(HTTPError) {
+        try CurlLibrary.require()
         guard let handle = unsafe curl_url() else { preconditionFailure("no memory is left for an address") }
         unsafe self.handle = handle
     }
@@ -34,8 +35,8 @@ import HTTPCore
     }
 
     /// The scheme of a proxy, which is http when it names none, or nil when it is no address.
-    static func scheme(ofProxy text: String) -> String? {
-        let parts = URLParts()
+    static func scheme(ofProxy text: String) throws(HTTPError) -> String? {
+        let parts = try URLParts()
         let whole = text.contains("://") ? text : "http://\(text)"
         guard !whole.utf8.contains(0),
             unsafe curl_url_set(parts.handle, CURLUPART_URL, whole, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK
@@ -53,7 +54,7 @@ import HTTPCore
 
     borrowing func get(_ part: CURLUPart, flags: Int32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
-        guard unsafe curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text = unsafe text else {
+        guard unsafe httpclient_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text = unsafe text else {
             return nil
         }
         defer { unsafe curl_free(text) }

@@ -12,7 +12,8 @@ import HTTPCore
     private var refused: CURLoption?
 
     init() throws(HTTPError) {
-        guard CurlLibrary.isReady, let raw = unsafe curl_easy_init() else {
+        try CurlLibrary.require()
+        guard let raw = unsafe curl_easy_init() else {
             throw HTTPError(.invalid, "libcurl could not be started: no memory is left", mayHaveBeenSent: false)
         }
         unsafe self.raw = unsafe raw
@@ -129,22 +130,5 @@ import HTTPCore
     var socket: Int32? {
         let socket = unsafe httpclient_get_socket(raw, CURLINFO_ACTIVESOCKET)
         return socket >= 0 ? socket : nil
-    }
-}
-
-/// What libcurl does once for each process.
-enum CurlLibrary {
-    static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
-
-    /// What makes its TLS connections: `OpenSSL/3.0.19`.
-    static let tls: String =
-        unsafe curl_version_info(CURLVERSION_FIRST)?.pointee.ssl_version.map {
-            unsafe String(cString: $0)
-        } ?? ""
-
-    /// Whether our verification can work inside of it: what it is handed must be a context of OpenSSL. One that is built
-    /// for several puts those that it does not use in parentheses.
-    static func canVerify(_ tls: String) -> Bool {
-        tls.split(separator: " ").contains { $0.hasPrefix("OpenSSL/") }
     }
 }

@@ -1,8 +1,13 @@
 import CHTTPClient
+public import HTTPCore
 
 extension HTTPClient {
-    /// The version of libcurl that is loaded, as it says itself.
-    public static var libraryVersion: String {
+    /// The version of libcurl with which this was built. What is installed is not opened for that; it may be newer.
+    public static var libraryVersion: String { LIBCURL_VERSION }
+
+    /// The version of the libcurl that is installed, which is opened for that; throws when it cannot be used.
+    public static func installedLibraryVersion() throws(HTTPError) -> String {
+        try CurlLibrary.require()
         // `curl_version()` would say more, and have OpenLDAP load all its plug-ins for that.
         guard let info = unsafe curl_version_info(CURLVERSION_FIRST) else { return "" }
         return unsafe String(cString: info.pointee.version)

@@ -7,7 +7,8 @@ import HTTPCore
     private let raw: UnsafeMutableRawPointer
 
     init() throws(HTTPError) {
-        guard CurlLibrary.isReady, let raw = unsafe curl_multi_init() else {
+        try CurlLibrary.require()
+        guard let raw = unsafe curl_multi_init() else {
             throw HTTPError(.invalid, "libcurl could not be started: no memory is left", mayHaveBeenSent: false)
         }
         // libcurl does without what wakes it when descriptors are short at this moment; then no command would reach it.

@@ -1,3 +1,5 @@
+import HTTPCore
+
 /// Through which servers requests go out, given by the caller and never read from the process.
 public struct ProxySettings: Sendable, Hashable {
     /// The proxy for http addresses, such as `http://proxy.example:3128`; it may contain user and password.
@@ -28,9 +30,9 @@ public struct ProxySettings: Sendable, Hashable {
     }
 
     /// Whether libcurl can make something of it; its own words on that would quote the password.
-    static func isUsable(_ proxy: String) -> Bool {
+    static func isUsable(_ proxy: String) throws(HTTPError) -> Bool {
         let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
-        guard let scheme = URLParts.scheme(ofProxy: proxy) else { return false }
+        guard let scheme = try URLParts.scheme(ofProxy: proxy) else { return false }
         return schemes.contains(scheme.lowercased())
     }
 

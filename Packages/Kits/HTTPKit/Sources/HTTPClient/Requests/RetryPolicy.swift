@@ -90,7 +90,7 @@ extension Timestamp {
     init?(httpDate text: some StringProtocol) {
         // libcurl would take a lot more for a date, down to a lone number.
         guard text.utf8.count < 40, text.utf8.first.map({ $0 | 0x20 > 96 }) ?? false, text.contains(" "),
-            text.utf8.count(where: { $0 == UInt8(ascii: ":") }) == 2
+            text.utf8.count(where: { $0 == UInt8(ascii: ":") }) == 2, CurlLibrary.isUsable
         else { return nil }
         let seconds = unsafe curl_getdate(String(text), nil)
         guard seconds > 0 else { return nil }

@@ -34,7 +34,7 @@ struct ConnectionSetup: Sendable {
         }
         // An empty text and not none, because libcurl would look at the process's variables instead.
         let proxy = unixSocket == nil ? proxies.proxy(for: url) ?? "" : ""
-        guard proxy.isEmpty || ProxySettings.isUsable(proxy) else {
+        if !proxy.isEmpty, try !ProxySettings.isUsable(proxy) {
             throw HTTPError(
                 .proxy,
                 "the proxy for \(url.server) cannot be used: its address is malformed, or its scheme is none of "

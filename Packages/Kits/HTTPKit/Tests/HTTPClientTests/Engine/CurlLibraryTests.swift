@@ -1,0 +1,29 @@
+import HTTPCore
+import Testing
+
+@testable import HTTPClient
+
+@Suite("libcurl, which is opened when it is first used")
+struct CurlLibraryTests {
+    @Test("is open once an address was read")
+    func opened() throws {
+        _ = try HTTPURL("http://127.0.0.1/")
+        #expect(CurlLibrary.isUsable)
+        #expect(try !HTTPClient.installedLibraryVersion().isEmpty)
+    }
+
+    @Test("is not taken for one when it is missing, or is another library; what was opened before stays")
+    func refused() throws {
+        #expect(CurlLibrary.isUsable)
+        let missing = try #require(CurlLibrary.reason(against: "/nowhere/libcurl.so.4"))
+        #expect(missing.contains("/nowhere/libcurl.so.4: cannot open shared object file"), "\(missing)")
+        let another = try #require(CurlLibrary.reason(against: "libm.so.6"))
+        #expect(another.hasPrefix("libm.so.6 has no curl_"), "\(another)")
+        #expect(try HTTPURL("HTTP://Lab.Example").text == "http://lab.example/")
+    }
+
+    @Test("is refused when it lacks options that are set", arguments: [(0x07_54_00, false), (0x07_55_00, true)])
+    func old(_ number: UInt32, _ isEnough: Bool) {
+        #expect((CurlLibrary.reason(againstVersion: number, named: "7.x") == nil) == isEnough)
+    }
+}

@@ -1,0 +1,41 @@
+import FileKit
+import JSON
+import Testing
+
+@Suite("The libraries of the program", .timeLimit(.minutes(5)))
+struct LibraryTests {
+    @Test(
+        "are not all loaded by a command that sends nothing",
+        arguments: [["version"], ["help"], ["config", "show"], ["features"], ["chat", "list"]])
+    func unsent(_ words: [String]) async throws {
+        try await withHome { home in
+            let run = try await Program.martlet.run(
+                words, home: home, adding: ["LD_DEBUG": "files", "LD_DEBUG_OUTPUT": "\(home)/loader"])
+            #expect(run.code == 0, "\(run.errors)")
+            let loaded = try Files.list(home).filter { $0.name.hasPrefix("loader") }.map {
+                String(decoding: try Files.read("\(home)/\($0.name)"), as: UTF8.self)
+            }.joined()
+            #expect(loaded.contains("libsqlite3.so"))
+            #expect(!loaded.contains("libcurl.so"), "\(words) opens libcurl")
+        }
+    }
+
+    @Test("that cannot be opened are told by the commands that need them, and by the doctor")
+    func broken() async throws {
+        try await withHome { home in
+            try write("not a library", to: "\(home)/lib/libcurl.so.4")
+            let variables = ["LD_LIBRARY_PATH": "\(home)/lib"]
+            let version = try await Program.martlet.run(["version", "--json"], home: home, adding: variables)
+            #expect(version.code == 0 && version.output.contains("libcurl"), "\(version.errors)")
+            let ask = try await Program.martlet.run(
+                ["ask", "--model", "openai/x", "Hello"], home: home,
+                adding: variables.merging(["OPENAI_API_KEY": "none"]) { $1 })
+            #expect(ask.code == 2, "\(ask.errors)")
+            #expect(ask.errors.contains("libcurl cannot be used: ") && ask.errors.contains("apt install libcurl4"))
+            let doctor = try await Program.martlet.run(["doctor", "--json"], home: home, adding: variables)
+            let row = try doctor.output.json().array?.first { $0["id"] == "host.libraries" }
+            #expect(row?["state"] == "failed", "\(doctor.output)")
+            #expect(row?["found"]?.string?.contains("libcurl cannot be used") == true)
+        }
+    }
+}
