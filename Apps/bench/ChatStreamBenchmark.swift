@@ -26,7 +26,7 @@ enum ChatStreamBenchmark {
             }
             let (ours, curl) = each.0
             return [
-                Figure("200,000 chunks, processor time: martlet ask / curl -N", ours / curl, "ratio", .atMost(2)),
+                Figure("200,000 chunks, processor time: martlet ask / curl -N", ours / curl, "ratio", .atMost(0.25)),
                 Figure(
                     "200,000 chunks, processor time: openai client / martlet ask", each.openai / ours, "ratio",
                     .atLeast(20)),

@@ -34,7 +34,7 @@ enum GrepBenchmark {
             var figures: [Figure] = []
             for search in searches {
                 let (ours, theirs) = try await measure(search, tools, folder)
-                figures.append(Figure("\(search.about) / ripgrep", ours / theirs, "ratio", .atMost(2)))
+                figures.append(Figure("\(search.about) / ripgrep", ours / theirs, "ratio", .atMost(1)))
                 figures.append(Figure("\(search.about)", ours * 1000, "ms"))
             }
             return figures

@@ -10,7 +10,8 @@ struct Compose: CommandPlugin {
         for file in HostPackage(request, checkout: context.package.directoryURL.path).files {
             try file.write(below: request.folder)
         }
-        let build = HostBuild(request, swift: try context.tool(named: "swift").url)
+        let build = HostBuild(
+            request, checkout: context.package.directoryURL.path, swift: try context.tool(named: "swift").url)
         print("The host \(request.name) is in \(request.folder.path). Building it: \(build.words)")
         try build.run()
         print("The program is \(build.program). Try it: \(build.program) features")

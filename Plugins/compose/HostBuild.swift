@@ -3,10 +3,12 @@ import Foundation
 /// The build of the new host: a SwiftPM of its own, because the one that runs this plugin builds this checkout only.
 struct HostBuild {
     private let request: Request
+    private let checkout: String
     private let swift: URL
 
-    init(_ request: Request, swift: URL) {
+    init(_ request: Request, checkout: String, swift: URL) {
         self.request = request
+        self.checkout = checkout
         self.swift = swift
     }
 
@@ -15,10 +17,15 @@ struct HostBuild {
         [
             "build", "--package-path", request.folder.path, "--scratch-path", request.objects.path,
             "--configuration", configuration,
-        ] + (request.isDebug ? [] : Self.small)
+        ] + (request.isDebug ? [] : small)
     }
-    /// One file with the runtime in it and without what is never called.
-    private static let small = ["--static-swift-stdlib", "-Xswiftc", "-use-ld=lld", "-Xlinker", "--gc-sections"]
+    /// One file with the runtime in it and without what is never called, linked as the checkout links its own program.
+    private var small: [String] {
+        let compiler = ["-use-ld=lld", "-L\(checkout)/Apps/link", "-Xclang-linker", "-static-libgcc"]
+        let linker = ["--gc-sections", "--no-export-dynamic"]
+        return ["--static-swift-stdlib"] + compiler.flatMap { ["-Xswiftc", $0] }
+            + linker.flatMap { ["-Xlinker", $0] }
+    }
 
     /// The command as a person would type it.
     var words: String { (["swift"] + arguments).joined(separator: " ") }

@@ -1,5 +1,6 @@
 import FileKit
 import JSON
+import ProcessKit
 import Testing
 
 @Suite("The libraries of the program", .timeLimit(.minutes(5)))
@@ -13,10 +14,28 @@ struct LibraryTests {
                 words, home: home, adding: ["LD_DEBUG": "files", "LD_DEBUG_OUTPUT": "\(home)/loader"])
             #expect(run.code == 0, "\(run.errors)")
             let loaded = try Files.list(home).filter { $0.name.hasPrefix("loader") }.map {
-                String(decoding: try Files.read("\(home)/\($0.name)"), as: UTF8.self)
+                String(decoding: try Files.read("\(home)/\($0.name)", limit: 1 << 24), as: UTF8.self)
             }.joined()
             #expect(loaded.contains("libsqlite3.so"))
             #expect(!loaded.contains("libcurl.so"), "\(words) opens libcurl")
+        }
+    }
+
+    @Test(
+        "are few: the runtime is in the released program, with what it needs, and nothing is exported",
+        .enabled(if: Environment.snapshot()["MARTLET_TEST_PROGRAMS"] != nil, "for the released program only"))
+    func linked() async throws {
+        try await withHome { home in
+            let run = try await Program.martlet.shell("readelf --wide --dynamic --dyn-syms $M", home: home)
+            #expect(run.output.contains("[libsqlite3.so.0]"), "\(run.errors)")
+            for name in ["libcurl", "libstdc++", "libgcc_s", "libswift"] {
+                #expect(!run.output.contains("[\(name)"), "\(name) is linked")
+            }
+            // What the C library wants to see, such as `environ`, is left.
+            let exported = run.output.split(separator: "\n").filter {
+                $0.contains(" DEFAULT ") && !$0.contains(" UND ")
+            }
+            #expect(exported.count < 100, "\(exported.count) symbols, such as \(exported.prefix(3))")
         }
     }
 
