@@ -7,8 +7,9 @@ PREFIX ?= /usr/local
 TRAITS ?=
 SECONDS ?= 60
 
-# With a static Swift runtime the program is one file and starts in half the time.
-RELEASE := -c release --static-swift-stdlib
+# With a static Swift runtime the program is one file and starts in half the time. Nothing of it lies beside it, so that
+# the loader need not look for every library there first.
+RELEASE := -c release --static-swift-stdlib --disable-local-rpath
 TRAIT_FLAGS := $(if $(TRAITS),--disable-default-traits --traits $(TRAITS))
 
 # SwiftPM calls the root package by its folder, and would take it for the package of that name.

@@ -23,7 +23,7 @@ struct HostBuild {
     private var small: [String] {
         let compiler = ["-use-ld=lld", "-L\(checkout)/Apps/link", "-Xclang-linker", "-static-libgcc"]
         let linker = ["--gc-sections", "--no-export-dynamic"]
-        return ["--static-swift-stdlib"] + compiler.flatMap { ["-Xswiftc", $0] }
+        return ["--static-swift-stdlib", "--disable-local-rpath"] + compiler.flatMap { ["-Xswiftc", $0] }
             + linker.flatMap { ["-Xlinker", $0] }
     }
 

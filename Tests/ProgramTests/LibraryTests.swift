@@ -31,6 +31,8 @@ struct LibraryTests {
             for name in ["libcurl", "libstdc++", "libgcc_s", "libswift"] {
                 #expect(!run.output.contains("[\(name)"), "\(name) is linked")
             }
+            // Every library would be looked for there first; `make build` has --disable-local-rpath.
+            #expect(!run.output.contains("PATH)"), "libraries are looked for beside the program")
             // What the C library wants to see, such as `environ`, is left.
             let exported = run.output.split(separator: "\n").filter {
                 $0.contains(" DEFAULT ") && !$0.contains(" UND ")

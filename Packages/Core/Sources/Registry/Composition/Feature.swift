@@ -28,6 +28,15 @@ public protocol Feature: Sendable {
     init(_ settings: FeatureSettings) throws
     /// Adds actions and capabilities.
     func register(in registry: inout RegistryBuilder)
+    /// Begins what a command needs for sure and what takes long, such as loading a library, on a thread of its own and
+    /// before anything is composed. Returns at once, opens nothing of the person's, and cannot fail.
+    ///
+    /// - Parameter words: those of the command, without the options that every command has.
+    static func prepare(for words: [String])
+}
+
+extension Feature {
+    public static func prepare(for words: [String]) {}
 }
 
 /// A feature that also lives in the background: a server, a poller, a child process to be ended.

@@ -27,6 +27,11 @@ public struct ChatFeature: RunningFeature {
         self.settings = settings
     }
 
+    /// What is said goes to a server, and loading libcurl takes longer than all else until then.
+    public static func prepare(for words: [String]) {
+        if words.first == "ask" || words.starts(with: ["chat", "send"]) { HTTPClient.prepare() }
+    }
+
     public func register(in registry: inout RegistryBuilder) {
         let services = ChatServices(settings: settings, surroundings: registry.surroundings)
         held.hold(services)

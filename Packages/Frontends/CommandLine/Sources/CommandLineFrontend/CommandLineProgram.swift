@@ -40,6 +40,7 @@ public struct CommandLineProgram: Sendable {
                 redactor: Redactor())
             return errors.print(failure).rawValue
         }
+        if !options.wantsHelp { for feature in features { feature.type?.prepare(for: words) } }
         let workbench = Workbench(name: name, version: version, features: features, options: options.workbench)
         let command = Command(workbench: workbench, options: options, words: words, streams: streams)
         return command.run().rawValue

@@ -98,4 +98,6 @@ const char *httpclient_open(const char *path) {
     return NULL;
 }
 
+void httpclient_load(void) { dlopen(OPENED_LIBRARY, RTLD_LAZY | RTLD_LOCAL); }
+
 const char *httpclient_library(void) { return OPENED_LIBRARY; }

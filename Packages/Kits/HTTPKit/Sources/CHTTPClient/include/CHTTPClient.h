@@ -10,6 +10,9 @@
 
 // Opens libcurl and finds its functions, once for each process; null, or why it cannot be used.
 const char *_Nullable httpclient_open(const char *path);
+// Loads libcurl without using it, so that opening it takes no time later. Safe on any thread, also while the process ends:
+// it waits for the loader, and nothing of the library runs but what the loader runs.
+void httpclient_load(void);
 // The name under which the system knows the libcurl whose headers these are.
 const char *httpclient_library(void);
 

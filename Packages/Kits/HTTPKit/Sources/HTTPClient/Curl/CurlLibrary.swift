@@ -1,5 +1,6 @@
 import CHTTPClient
 import HTTPCore
+import LoopKit
 
 /// libcurl, which is opened when it is first used: a program that sends nothing starts in half the time without it and
 /// the thirty libraries below it.
@@ -35,6 +36,13 @@ enum CurlLibrary {
             .invalid,
             "libcurl cannot be used: \(problem); install \(oldest.name) or newer (Debian: apt install libcurl4)",
             mayHaveBeenSent: false)
+    }
+
+    /// Begins to load libcurl on a thread of its own. What is wrong with it is told by who uses it.
+    static func load() {
+        do { _ = try OwnThread { httpclient_load() } } catch {
+            // Without a thread it is loaded when it is first used.
+        }
     }
 
     /// Whether libcurl can be used; opens it like `require`.

@@ -2,6 +2,10 @@ import CHTTPClient
 public import HTTPCore
 
 extension HTTPClient {
+    /// Begins to load libcurl, which takes as long as starting the program, beside whatever else is done before the first
+    /// request. Returns at once.
+    public static func prepare() { CurlLibrary.load() }
+
     /// The version of libcurl with which this was built. What is installed is not opened for that; it may be newer.
     public static var libraryVersion: String { LIBCURL_VERSION }
 
