@@ -32,7 +32,7 @@ public struct HTTPServer: Sendable {
         let listeners = try makeListeners(core)
         defer {
             core.files.end()
-            core.loop.stop()
+            for loop in core.loops { loop.stop() }
         }
         let (ending, signal) = AsyncStream.makeStream(of: Never.self)
         // A task of its own, because a cancelled one could not let its children finish. It is awaited right here.
@@ -58,11 +58,11 @@ public struct HTTPServer: Sendable {
                         "cannot listen at \(address): others can reach it, so that an authenticator is needed")
                 }
                 listeners.append(
-                    try Listener(address, allowed: configuration.hosts, loop: core.loop))
+                    try Listener(address, allowed: configuration.hosts, loop: core.loops[0]))
             }
         } catch {
             for listener in listeners { listener.close() }
-            core.loop.stop()
+            for loop in core.loops { loop.stop() }
             throw error
         }
         return listeners
@@ -91,7 +91,9 @@ extension HTTPServer {
             group.addTask { await beat(core) }
             group.addTask { await end(core, after: ending) }
             await withDiscardingTaskGroup { clients in
-                for listener in listeners { clients.addTask { await accept(at: listener, core) } }
+                for listener in listeners {
+                    clients.addTask(executorPreference: core.loops[0].executor) { await accept(at: listener, core) }
+                }
             }
             group.cancelAll()
         }
@@ -105,7 +107,7 @@ extension HTTPServer {
                 switch listener.descriptor.accept() {
                 case .moved(let descriptor):
                     guard let connection = admit(Int32(descriptor), listener.facts, core) else { continue }
-                    group.addTask {
+                    group.addTask(executorPreference: core.loop(of: connection.id).executor) {
                         await connection.run()
                         core.connections.remove(connection)
                         core.connections.giveBack(connection.peer)
@@ -141,7 +143,7 @@ extension HTTPServer {
         }
         let connection: Connection
         do {
-            let watched = try LoopDescriptor(owning: descriptor, loop: core.loop)
+            let watched = try LoopDescriptor(owning: descriptor, loop: core.loop(of: id))
             let transport = try facts.tls.map { Transport.tls(try TLSChannel($0, descriptor)) } ?? .plain
             connection = Connection(id: id, watched, transport, peer: peer, listener: facts, core: core)
         } catch {

@@ -1,4 +1,5 @@
 import Capabilities
+import Glibc
 import HTTPCore
 import JSON
 import LoopKit
@@ -13,7 +14,8 @@ final class ServerCore: Sendable {
     let connections = ConnectionSet()
     /// The event streams, which get a sign of life when they are silent.
     let streams = ConnectionSet()
-    let loop = EventLoop()
+    /// Each client belongs to one of them, on whose thread it is served. The first also listens.
+    let loops: [EventLoop]
     let files = FileThreads()
     let isEnding = Atomic(false)
     private let handlers = Atomic(0)
@@ -25,8 +27,15 @@ final class ServerCore: Sendable {
         self.routes = routes
         self.configuration = configuration
         limits = configuration.limits
+        loops = (0..<Self.loopCount).map { _ in EventLoop() }
         idPrefix = String(UInt32.random(in: .min ... .max), radix: 36) + "-"
     }
+
+    /// A thread for each processor, but not so many that a large machine has more threads than clients.
+    private static var loopCount: Int { min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 4) }
+
+    /// The loop for a client.
+    func loop(of id: UInt64) -> EventLoop { loops[Int(id % UInt64(loops.count))] }
 
     func newID() -> String {
         idPrefix + String(lastID.add(1, ordering: .relaxed).newValue, radix: 36)

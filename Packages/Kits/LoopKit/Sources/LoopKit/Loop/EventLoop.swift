@@ -11,6 +11,12 @@ public final class EventLoop: Sendable {
 
     deinit { stop() }
 
+    /// Runs tasks that prefer it on the thread of the loop, so that whoever waits for a descriptor of this loop goes on
+    /// without a change of threads. They must neither block nor compute for long: all descriptors wait meanwhile.
+    ///
+    /// Where the thread does not run, not yet or not any more, they run with all other tasks.
+    public var executor: any TaskExecutor { core }
+
     /// Starts the thread unless it runs already; making a `LoopDescriptor` does it too.
     public func start() throws(LoopError) {
         try core.start()

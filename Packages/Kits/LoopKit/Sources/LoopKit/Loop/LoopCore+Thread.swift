@@ -7,12 +7,14 @@ extension LoopCore {
         try state.withLock { (state) throws(LoopError) in
             guard state.running == nil, !state.isStopped else { return }
             state.running = try makeRunning()
+            state.takesJobs = true
         }
     }
 
     func stop() {
         let running = state.withLock { state in
             state.isStopped = true
+            state.takesJobs = false
             if let wakeup = state.running?.wakeup { Self.notify(wakeup) }
             return state.running.take()
         }
@@ -48,8 +50,10 @@ extension LoopCore {
     }
 
     private func run(_ epoll: Int32, _ wakeup: Int32) {
+        defer { handOverJobs() }
         var events = [loopkit_event](repeating: loopkit_event(), count: 256)
         var found: [(registration: Registration, ready: UInt32)] = []
+        var jobs: [UnownedJob] = []
         var expired: [(registration: Registration, time: Int64)] = []
         while let timeout = prepareToSleep() {
             let count = unsafe loopkit_epoll_wait(epoll, &events, Int32(events.count), timeout)
@@ -73,6 +77,7 @@ extension LoopCore {
             for (registration, time) in expired { registration.expire(scheduled: time, now: now) }
             found.removeAll(keepingCapacity: true)
             expired.removeAll(keepingCapacity: true)
+            runJobs(&jobs)
         }
     }
 
@@ -81,6 +86,7 @@ extension LoopCore {
         let now = now
         return state.withLock { state in
             guard !state.isStopped else { return nil }
+            guard state.jobs.isEmpty else { return 0 }
             guard let nearest = state.deadlines.nearest else {
                 state.sleepsUntil = .max
                 return -1

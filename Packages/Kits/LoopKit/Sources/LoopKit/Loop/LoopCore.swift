@@ -13,6 +13,10 @@ final class LoopCore: Sendable {
         var deadlines = DeadlineHeap()
         /// Until when the thread sleeps; `.min` while it does not, so that nobody wakes it for nothing.
         var sleepsUntil = Int64.min
+        /// Parts of tasks that prefer the thread, in the order of their coming.
+        var jobs: [UnownedJob] = []
+        /// Whether there is a thread that will look at `jobs` once more.
+        var takesJobs = false
     }
 
     /// The thread and what it sleeps on exist together or not at all.
