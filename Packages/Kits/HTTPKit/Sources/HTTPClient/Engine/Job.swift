@@ -33,6 +33,8 @@ final class Job {
     /// Whether libcurl asks for the body piece by piece; a small one it was given whole.
     var sendsByCallback = false
     private var isReceivePaused = false
+    /// Since when, by the clock of the loop.
+    private var receivePausedAt: Int64 = 0
     private var isSendPaused = false
     private unowned let loop: EngineLoop
 
@@ -72,6 +74,7 @@ final class Job {
     func resume() {
         guard isReceivePaused else { return }
         isReceivePaused = false
+        transfer.released(after: loop.now - receivePausedAt)
         clock.releasedByReader(now: loop.now)
         loop.heed(clock)
         pauseAsNoted()
@@ -177,6 +180,7 @@ extension Job {
             return .taken
         case .pause:
             isReceivePaused = true
+            receivePausedAt = loop.now
             clock.holdByReader()
             return .pause
         case .tooLarge:

@@ -18,12 +18,21 @@ final class Transfer: Sendable {
     struct State {
         var head: ResponseHead?
         var bytes: [UInt8] = []
+        /// How many of them may wait for the reader of a stream.
+        var ahead: ReadAhead
         var end: Result<Void, HTTPError>?
         /// The engine holds the server up until the bytes are taken.
         var isPaused = false
         var isCancelled = false
         var wasLarge = false
         var waiter: (want: Want, task: Suspension)?
+
+        init(_ delivery: TransferPlan.Delivery) {
+            switch delivery {
+            case .whole: ahead = ReadAhead(0)
+            case .stream(let limit): ahead = ReadAhead(limit)
+            }
+        }
 
         func has(_ want: Want) -> Bool {
             if end != nil || isCancelled { return true }
@@ -43,11 +52,12 @@ final class Transfer: Sendable {
 
     let plan: TransferPlan
     private let engine: Engine
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(_ plan: TransferPlan, on engine: Engine) {
         self.plan = plan
         self.engine = engine
+        state = Mutex(State(plan.delivery))
     }
 }
 
@@ -107,6 +117,7 @@ extension Transfer {
                 swap(&bytes, &state.bytes)
                 state.wasLarge = bytes.count >= 64 << 10
                 defer { state.isPaused = false }
+                if !state.isPaused { state.ahead.taken(bytes.count) }
                 return state.isPaused
             }
             return false
@@ -176,7 +187,8 @@ extension Transfer {
                 if state.bytes.isEmpty { state.bytes.reserveCapacity(min(max(expected ?? 0, new.count), 1 << 20)) }
                 unsafe state.bytes.append(contentsOf: new)
                 return (.taken, nil)
-            case .stream(let limit):
+            case .stream:
+                let limit = state.ahead.size
                 guard state.bytes.isEmpty || state.bytes.count + new.count <= limit else {
                     state.isPaused = true
                     return (.pause, state.takeWaiter())
@@ -190,6 +202,11 @@ extension Transfer {
         }
         waiter?.resume()
         return verdict
+    }
+
+    /// The reader came for what had waited for so many nanoseconds.
+    func released(after pause: Int64) {
+        state.withLock { $0.ahead.released(after: pause) }
     }
 
     /// Wakes the reader, if it waits for what is there.

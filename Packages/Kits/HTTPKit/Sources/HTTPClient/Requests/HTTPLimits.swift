@@ -16,15 +16,14 @@ public struct HTTPLimits: Sendable, Hashable {
     public var head = 256 << 10
     /// Bytes of a whole answer, counted after it was decompressed.
     public var body = 64 << 20
-    /// Bytes of a stream that wait for their reader before the server is made to wait, from 16 to 512 KiB. As many may
-    /// have been read from the system besides. Each time it is full costs two changes of threads, so large streams are
-    /// cheaper with a large one.
+    /// Bytes of a stream that wait for their reader before the server is made to wait, from 16 to 512 KiB. It becomes up
+    /// to 512 KiB for as long as the reader takes them at once. As many may have been read from the system besides.
     public var buffer = 64 << 10
 
     public init() {}
 
-    var held: Int { min(max(buffer, 16 << 10), 512 << 10) }
+    var held: Int { min(max(buffer, 16 << 10), ReadAhead.most) }
 
     /// How much libcurl reads at once: more costs memory and gains nothing.
-    var readSize: Int { min(held, 128 << 10) }
+    var readSize: Int { held < 64 << 10 ? held : 128 << 10 }
 }

@@ -1,0 +1,134 @@
+import Glibc
+import LoopKit
+import Synchronization
+import Testing
+
+@Suite("Tasks on the thread of a loop", .timeLimit(.minutes(5)))
+struct LoopExecutorTests {
+    let loop = EventLoop()
+
+    @Test("a task that prefers it stays on its thread across waits, and so do its children")
+    func oneThread() async throws {
+        let pairs = try (0..<8).map { _ in try SocketPair(loop) }
+        let threads = try await withThrowingTaskGroup(of: Set<pthread_t>.self) { group in
+            for pair in pairs {
+                group.addTask(executorPreference: loop.executor) {
+                    var threads: Set<pthread_t> = [here()]
+                    while pair.receive() == .wouldBlock {
+                        _ = try await pair.watched.readable()
+                        threads.insert(here())
+                    }
+                    await Task.yield()
+                    async let child = here()
+                    threads.insert(await child)
+                    return threads
+                }
+            }
+            for pair in pairs { pair.send() }
+            return try await group.reduce(into: Set()) { $0.formUnion($1) }
+        }
+        #expect(threads.count == 1)
+        for pair in pairs { pair.end() }
+    }
+
+    @Test("descriptors are looked at also while tasks never leave the thread alone")
+    func fairness() async throws {
+        let pair = try SocketPair(loop)
+        let isRead = Flag()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask(executorPreference: loop.executor) {
+                while !isRead.isSet { await Task.yield() }
+            }
+            group.addTask(executorPreference: loop.executor) {
+                while pair.receive() == .wouldBlock { _ = await pair.watched.readyThroughCancellation(.readable) }
+                isRead.set()
+            }
+            group.addTask { pair.send() }
+        }
+        #expect(isRead.isSet)
+        pair.end()
+    }
+
+    @Test("deadlines hold also while tasks never leave the thread alone")
+    func deadline() async throws {
+        let pair = try SocketPair(loop)
+        let isOver = Flag()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask(executorPreference: loop.executor) {
+                while !isOver.isSet { await Task.yield() }
+            }
+            group.addTask {
+                _ = pair.receive()
+                let wake = await pair.watched.readyThroughCancellation(.readable, until: .now + .milliseconds(10))
+                #expect(wake == .timedOut)
+                isOver.set()
+            }
+        }
+        pair.end()
+    }
+
+    @Test("a task goes on elsewhere when the loop has stopped, and where it never began")
+    func elsewhere() async throws {
+        let idle = EventLoop()
+        #expect(await Task(executorPreference: idle.executor) { 7 }.value == 7)
+        try loop.start()
+        let (stream, signal) = AsyncStream.makeStream(of: Int.self)
+        let (begun, beginning) = AsyncStream.makeStream(of: pthread_t.self)
+        let task = Task(executorPreference: loop.executor) {
+            beginning.yield(here())
+            for await number in stream { return (number, here()) }
+            return (0, here())
+        }
+        var iterator = begun.makeAsyncIterator()
+        let first = try #require(await iterator.next())
+        loop.stop()
+        signal.yield(8)
+        let (number, second) = await task.value
+        #expect(number == 8 && first != second)
+    }
+
+    /// Holds the only reference to a loop.
+    private final class Holder: Sendable {
+        private let loop = Mutex<EventLoop?>(EventLoop())
+
+        func start() throws -> any TaskExecutor {
+            let loop = try #require(loop.withLock { $0 })
+            try loop.start()
+            return loop.executor
+        }
+
+        func letGo() {
+            let last = loop.withLock { $0.take() }
+            #expect(last != nil)
+        }
+    }
+
+    @Test("the last reference to a loop may go on its own thread")
+    func lastReference() async throws {
+        for _ in 0..<100 {
+            let holder = Holder()
+            let executor = try holder.start()
+            await Task(executorPreference: executor) {
+                holder.letGo()
+                await Task.yield()
+            }.value
+        }
+    }
+
+    @Test("nothing that is handed over is lost, whoever brings it, and the loop is woken for it")
+    func manyTasks() async throws {
+        try loop.start()
+        let sum = await withTaskGroup(of: Int.self) { group in
+            for number in 0..<20_000 {
+                group.addTask(executorPreference: loop.executor) {
+                    await Task.yield()
+                    return number
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(sum == 20_000 * 19_999 / 2)
+    }
+}
+
+private func here() -> pthread_t { pthread_self() }
