@@ -14,7 +14,12 @@ public struct APIServices: Sendable {
     /// Whether a turn goes on when its client vanishes; nil for what the settings of the turns say.
     public var keepsRunning: Bool?
     /// How long the head of a stream waits for the model, so that a refusal still gets a status of its own.
-    public var patience: Duration = .seconds(10)
+    public var patience: Duration {
+        get { openings.limit }
+        set { openings = Alarms(after: newValue, on: ContinuousClock()) }
+    }
+    /// Ring for streams whose head has waited for so long.
+    private(set) var openings = Alarms(after: .seconds(10), on: ContinuousClock())
     let now: @Sendable () -> Timestamp
     let started: Timestamp
 

@@ -19,8 +19,13 @@ public final class OpenTurn: Sendable {
     /// after the last event, and when the reading task is cancelled.
     public func next() async -> [GatewayEvent]? { await turn.control.feed.next() }
 
-    /// Waits until `next` would give something at once; also returns when the waiting task is cancelled.
-    public func ready() async { await turn.control.feed.ready() }
+    /// Waits until `next` would give something at once. False when it would not: the waiting task was cancelled, or
+    /// somebody called `nudge`.
+    @discardableResult
+    public func ready() async -> Bool { await turn.control.feed.ready() }
+
+    /// Lets the one who waits in `ready`, or the next who does, go on without anything to read.
+    public func nudge() { turn.control.feed.nudge() }
 
     /// Hands everything from here on to `take`, in order, and returns after the last event, or when the reading task is
     /// cancelled.

@@ -70,6 +70,33 @@ struct FeedTests {
         #expect(await feed.next() == nil)
     }
 
+    @Test("who waits for something to read can be told not to, before and while it waits; a taker hears nothing of it")
+    func nudged() async throws {
+        let feed = Feed()
+        feed.nudge()
+        #expect(await feed.ready() == false)
+        let waiting = Task { await feed.ready() }
+        await Task.yield()
+        feed.nudge()
+        #expect(await waiting.value == false)
+        feed.post([text(1)])
+        #expect(await feed.ready())
+        #expect(await feed.next() == [text(1)])
+        let taken = Mutex<[GatewayEvent]>([])
+        let taker = Task {
+            try await feed.forward { events in
+                taken.withLock { $0 += events }
+                return true
+            } room: {
+            }
+        }
+        feed.nudge()
+        feed.post([text(2)])
+        feed.finish()
+        try await taker.value
+        #expect(taken.withLock { $0 } == [text(2)])
+    }
+
     @Test("what was sent before the end is read after it")
     func finished() async throws {
         let feed = Feed()

@@ -73,7 +73,7 @@ final class Answering<Form: AnswerForm>: Answerable {
 
     private func stream() async throws -> HTTPAnswer {
         let turn = try await services.turns.open(asked.input)
-        let opening = try await Opening(of: turn, within: services.patience, waitsForServer: !asked.isAgent)
+        let opening = try await Opening(of: turn, within: services.openings, waitsForServer: !asked.isAgent)
         if opening.isEnded, !opening.hasContent { try refuse(try await turn.report()) }
         return begin(turn, opening)
     }
@@ -90,6 +90,7 @@ final class Answering<Form: AnswerForm>: Answerable {
     private func begin(_ turn: OpenTurn, _ opening: Opening) -> HTTPAnswer {
         let answer = StreamedAnswer(
             turn, form, after: opening.events, isAgent: asked.isAgent, since: start, services.metrics)
+        // Not an endless one: it ends with its turn, for which the end of the server leaves some time.
         return placed(HTTPAnswer.events { try await answer.write(to: $0) }, turn.place, turn)
     }
 

@@ -9,15 +9,19 @@ struct Opening: Sendable {
     /// Waits until there is something to tell, and a while at most: until then a failure is an answer with a status of
     /// its own, and afterwards a frame in a stream that seemed well.
     ///
-    /// - Parameter waitsForServer: Whether the while begins only when the server has begun to answer, so that what it
-    ///   refuses is never a stream.
-    init(of turn: OpenTurn, within patience: Duration, waitsForServer: Bool) async throws {
-        var end = waitsForServer ? nil : ContinuousClock.now + patience
+    /// - Parameters:
+    ///   - patience: Rings when the while is over. One for all turns, because a sleep that is cut short keeps its memory
+    ///     until its time has come.
+    ///   - waitsForServer: Whether the while begins only when the server has begun to answer, so that what it refuses is
+    ///     never a stream.
+    init(of turn: OpenTurn, within patience: Alarms, waitsForServer: Bool) async throws {
+        var alarm: Int?
+        defer { if let alarm { patience.cancel(alarm) } }
         // That it began is there at once; only what comes then has to be waited for.
         await take(from: turn)
         while !isEnded, !hasContent {
-            if end == nil, hasServerBegun { end = .now + patience }
-            guard await Self.isReady(turn, before: end) else { break }
+            if alarm == nil, !waitsForServer || hasServerBegun { alarm = patience.set { turn.nudge() } }
+            guard await turn.ready() else { break }
             await take(from: turn)
         }
         try Task.checkCancellation()
@@ -38,27 +42,6 @@ struct Opening: Sendable {
             case .began, .notice, .chat(.began), .chat(.usage), .chat(.notice): false
             default: true
             }
-        }
-    }
-
-    private static func isReady(_ turn: OpenTurn, before end: ContinuousClock.Instant?) async -> Bool {
-        guard let end else {
-            await turn.ready()
-            return !Task.isCancelled
-        }
-        return await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                await turn.ready()
-                return true
-            }
-            group.addTask {
-                // Cancelled as soon as something is there; nothing else can be learned from it.
-                do { try await Task.sleep(until: end) } catch { return false }
-                return false
-            }
-            let isReady = await group.next() ?? false
-            group.cancelAll()
-            return isReady
         }
     }
 }

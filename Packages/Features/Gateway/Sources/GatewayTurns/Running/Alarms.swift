@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// One task watches over all of them, and it runs only while there is somebody to watch. With one limit for all, who began
 /// first is due first.
-final class Alarms: Sendable {
+public final class Alarms: Sendable {
     private struct Alarm {
         let due: Duration
         let ring: @Sendable () -> Void
@@ -16,20 +16,22 @@ final class Alarms: Sendable {
         var watch: Task<Void, Never>?
     }
 
-    private let limit: Duration
+    /// After how long they ring.
+    public let limit: Duration
     private let clock: any Clock<Duration>
     /// The time since these alarms were made.
     private let elapsed: @Sendable () -> Duration
     private let state = Mutex(State())
 
-    init(after limit: Duration, on clock: any Clock<Duration>) {
+    /// Alarms that ring after so long.
+    public init(after limit: Duration, on clock: any Clock<Duration>) {
         self.limit = limit
         self.clock = clock
         elapsed = Self.stopwatch(clock)
     }
 
     /// Sets an alarm; `cancel` has to follow, also when it has rung.
-    func set(_ ring: @escaping @Sendable () -> Void) -> Int {
+    public func set(_ ring: @escaping @Sendable () -> Void) -> Int {
         let due = elapsed() + limit
         return state.withLock { state in
             state.next += 1
@@ -39,7 +41,8 @@ final class Alarms: Sendable {
         }
     }
 
-    func cancel(_ number: Int) {
+    /// Forgets an alarm.
+    public func cancel(_ number: Int) {
         let watch = state.withLock { state -> Task<Void, Never>? in
             state.alarms[number] = nil
             return state.alarms.isEmpty ? state.watch.take() : nil

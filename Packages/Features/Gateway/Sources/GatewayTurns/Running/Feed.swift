@@ -16,6 +16,8 @@ final class Feed: Sendable {
         var reader: Reader?
         var writers: [CheckedContinuation<Void, Never>] = []
         var isHurried = false
+        /// Whether who waits without a taker need not wait any longer.
+        var isNudged = false
         var isAbandoned = false
         var isFinished = false
 
@@ -24,10 +26,18 @@ final class Feed: Sendable {
         var isReady: Bool { !pending.isEmpty || isFinished || isAbandoned }
     }
 
-    fileprivate struct Reader {
-        let continuation: CheckedContinuation<Wake, Never>
+    @safe fileprivate struct Reader {
+        // Resumed by whoever takes the reader out of the state, once. A checked one would be an object for each stream.
+        private let continuation: UnsafeContinuation<Wake, Never>
         /// Takes what comes while the reader waits, so that nobody has to wake it.
         let taker: Taker?
+
+        init(_ continuation: UnsafeContinuation<Wake, Never>, taker: Taker?) {
+            unsafe self.continuation = unsafe continuation
+            self.taker = taker
+        }
+
+        func resume(_ wake: Wake) { unsafe continuation.resume(returning: wake) }
     }
 
     /// Why a reader goes on.
@@ -72,18 +82,35 @@ final class Feed: Sendable {
                 return (state.reader.take(), .failed(error), false)
             }
         }
-        reader?.continuation.resume(returning: wake)
+        reader?.resume(wake)
         return isFull
     }
 
     // MARK: Reading
 
-    /// Waits until there is something to read, or there will be no more; also returns when the task is cancelled.
-    func ready() async { _ = await wait(nil) }
+    /// Waits until there is something to read, or there will be no more. False when the task was cancelled or the feed
+    /// nudged before that.
+    @discardableResult
+    func ready() async -> Bool {
+        _ = await wait(nil)
+        return state.withLock { state in
+            state.isNudged = false
+            return state.isReady
+        }
+    }
+
+    /// Ends a wait in `ready`, or the next one.
+    func nudge() {
+        let reader = state.withLock { state in
+            state.isNudged = true
+            return state.reader?.taker == nil ? state.reader.take() : nil
+        }
+        reader?.resume(.look)
+    }
 
     /// All that waits to be read; for one task at a time. Nil after the last, and when that task is cancelled.
     func next() async -> [GatewayEvent]? {
-        await ready()
+        _ = await wait(nil)
         return take()
     }
 
@@ -103,16 +130,16 @@ final class Feed: Sendable {
 
     private func wait(_ taker: Taker?) async -> Wake {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await unsafe withUnsafeContinuation { continuation in
                 let waits = state.withLock { state in
-                    if state.isReady || Task.isCancelled { return false }
-                    state.reader = Reader(continuation: continuation, taker: taker)
+                    if state.isReady || Task.isCancelled || taker == nil && state.isNudged { return false }
+                    state.reader = unsafe Reader(continuation, taker: taker)
                     return true
                 }
-                if !waits { continuation.resume(returning: .look) }
+                if !waits { unsafe continuation.resume(returning: .look) }
             }
         } onCancel: {
-            state.withLock { $0.reader.take() }?.continuation.resume(returning: .look)
+            state.withLock { $0.reader.take() }?.resume(.look)
         }
     }
 
@@ -147,7 +174,7 @@ final class Feed: Sendable {
             body(&state)
             return (state.isReady ? state.reader.take() : nil, state.takeWriters())
         }
-        reader?.continuation.resume(returning: .look)
+        reader?.resume(.look)
         for writer in writers { writer.resume() }
     }
 }

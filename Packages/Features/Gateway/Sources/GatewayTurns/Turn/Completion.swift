@@ -53,8 +53,7 @@ final class Completion: Sendable {
 
     @inline(never)
     private func work() async throws {
-        control.feed.post([.began(place)])
-        let alarm = parts.alarms.set { [control] in control.stop(.timeLimit) }
+        let alarm = begin()
         await ask()
         parts.alarms.cancel(alarm)
         if isAnything { try await account() }
@@ -89,6 +88,13 @@ final class Completion: Sendable {
 // MARK: What needs no waiting
 
 extension Completion {
+    /// Tells that the turn has begun, and sets an alarm for when it has to have ended.
+    @inline(never)
+    private func begin() -> Int {
+        control.feed.post([.began(place)])
+        return parts.alarms.set { [control] in control.stop(.timeLimit) }
+    }
+
     @inline(never)
     private func heard(_ events: [ChatEvent]) -> [GatewayEvent] {
         state.withLock { state in
