@@ -98,13 +98,24 @@ final class Connection: Sendable {
 
     /// Serves the client until one of both has enough.
     func run() async {
-        await unsafe withUnsafeCurrentTask { task in
+        begin()
+        var isNew = true
+        while let stream = await nextStream(isNew), await play(stream) { isNew = false }
+        end()
+    }
+
+    /// Makes the present task the one that others cancel.
+    @inline(never)
+    private func begin() {
+        unsafe withUnsafeCurrentTask { task in
             if let handle = unsafe task.map({ unsafe TaskHandle($0) }) { self.task.withLock { $0 = handle } }
-            descriptor.setHangUpHandler { [weak self] in self?.hangUp() }
-            var isNew = true
-            while let stream = await nextStream(isNew), await play(stream) { isNew = false }
-            self.task.withLock { $0 = nil }
         }
+        descriptor.setHangUpHandler { [weak self] in self?.hangUp() }
+    }
+
+    @inline(never)
+    private func end() {
+        task.withLock { $0 = nil }
         finish()
         descriptor.close()
     }
@@ -146,7 +157,8 @@ final class Connection: Sendable {
     private nonisolated(nonsending) func play(_ stream: EventStream) async -> Bool {
         defer { leave() }
         do {
-            if try await observed(stream) { return try await discardBody(of: stream.number) }
+            let keeps = isObserved ? try await observed(stream) : try await run(stream)
+            if keeps { return try await discardBody(of: stream.number) }
             await linger()
             return false
         } catch {
@@ -175,6 +187,9 @@ final class Connection: Sendable {
     }
 
     // MARK: Observing
+
+    /// Whether the work for the present request has a place in a trace.
+    private var isObserved: Bool { state.withLock { $0.exchange.observation != nil } }
 
     @inline(never)
     private nonisolated(nonsending) func observed(_ request: consuming ServerRequest) async throws -> Rest {
