@@ -11,7 +11,7 @@ struct OpenFile: ~Copyable, Sendable {
     /// Whether there is a file that takes a while to read.
     static func isLarge(_ path: String) -> Bool {
         var info = stat()
-        return unsafe stat(path, &info) == 0 && info.st_size > 256 << 10
+        return unsafe stat(path, &info) == 0 && info.st_size > FileThreads.large
     }
 
     /// Throws the problem to answer with.

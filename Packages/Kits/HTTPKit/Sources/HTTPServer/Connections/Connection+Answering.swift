@@ -68,7 +68,8 @@ extension Connection {
     /// Writes the answer, of an event stream the beginning.
     private nonisolated(nonsending) func write(_ answer: HTTPAnswer, _ request: ServerRequest) async throws -> Rest {
         switch answer.content {
-        case .bytes(let bytes) where bytes.count > 256 << 10 && Gzip.isAccepted(request.headers["Accept-Encoding"]):
+        case .bytes(let bytes)
+        where bytes.count > FileThreads.large && Gzip.isAccepted(request.headers["Accept-Encoding"]):
             return .nothing(
                 keeps: try await core.files.run { try await self.writeWhole(try self.whole(answer, request)) })
         case .none, .bytes:

@@ -1,8 +1,8 @@
 import LoopKit
 import Synchronization
 
-/// A few threads for what would hold up the shared pool, which has only as many as there are cores: reading files, and
-/// compressing much.
+/// A few threads for what would hold up the others, since clients share the threads of the loops: reading files, and
+/// compressing or parsing much.
 final class FileThreads: Sendable {
     private struct State {
         var threads: [OwnThreadExecutor] = []
@@ -12,6 +12,11 @@ final class FileThreads: Sendable {
 
     private let state = Mutex(State())
     private static let most = 4
+    /// What has more bytes takes its time.
+    static let large = 256 << 10
+
+    /// How often there was something to do.
+    var count: Int { state.withLock { $0.turn } }
 
     /// Does some work on one of the threads.
     nonisolated(nonsending) func run<Result: Sendable>(

@@ -11,8 +11,9 @@ import Synchronization
 /// try await HTTPServer(routes).run { addresses in print(addresses[0]) }     // until the task is cancelled
 /// ```
 ///
-/// One task serves one connection and nothing runs outside of `run`. When its task is cancelled the server takes no
-/// more clients, lets the handlers that run finish within a limit, cancels those that do not, and returns.
+/// One task serves one connection, on the thread of the loop that waits for it, and nothing runs outside of `run`. So a
+/// handler must not block, and what it has to compute for long belongs elsewhere. When its task is cancelled the server
+/// takes no more clients, lets the handlers that run finish within a limit, cancels those that do not, and returns.
 public struct HTTPServer: Sendable {
     private let routes: Routes
     private let configuration: ServerConfiguration
@@ -27,8 +28,12 @@ public struct HTTPServer: Sendable {
     ///
     /// Throws `ServerError` when it cannot listen. Being cancelled is its usual end, and no error.
     public func run(_ started: @escaping @Sendable ([BoundAddress]) async -> Void = { _ in }) async throws {
+        try await run(ServerCore(routes, configuration), started)
+    }
+
+    /// The same, with what all connections share.
+    func run(_ core: ServerCore, _ started: @escaping @Sendable ([BoundAddress]) async -> Void) async throws {
         Self.raiseDescriptorLimit()
-        let core = ServerCore(routes, configuration)
         let listeners = try makeListeners(core)
         defer {
             core.files.end()

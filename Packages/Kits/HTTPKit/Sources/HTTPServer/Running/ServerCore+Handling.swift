@@ -38,7 +38,7 @@ extension ServerCore {
     ) async throws -> RawInputs {
         let principal = entry.route.isOpen ? nil : try await authenticated(request)
         let request = try accepted(request, entry, principal)
-        let body = entry.declaresBody ? try parse(try await request.body.bytes(), request) : nil
+        let body = entry.declaresBody ? try await parsed(try await request.body.bytes(), request) : nil
         return try inputs(entry, values, request, body)
     }
 
@@ -150,6 +150,13 @@ extension ServerCore {
         }
         throw RequestProblem(
             .contentTooLarge, code: "server.too-large", "the body is larger than \(ByteCount(limit).words)")
+    }
+
+    /// A large body is parsed where that holds up nobody else.
+    @inline(never)
+    private nonisolated(nonsending) func parsed(_ bytes: [UInt8], _ request: ServerRequest) async throws -> JSON? {
+        if bytes.count <= FileThreads.large { return try parse(bytes, request) }
+        return try await files.run { try self.parse(bytes, request) }
     }
 
     @inline(never)
