@@ -11,6 +11,8 @@ final class EngineLoop {
     private var spare: [EasyHandle] = []
     /// Jobs with bytes of which the reader was not told yet.
     private var listed: [Job] = []
+    /// A transfer has ended in the present turn.
+    private var hasEnded = false
     /// No limit is passed before this moment.
     private var nearest = Int64.max
     private(set) var now = EngineLoop.time()
@@ -33,6 +35,7 @@ final class EngineLoop {
                 continue
             }
             flush(all: true)
+            awaitNext()
             sleep()
         }
     }
@@ -126,6 +129,7 @@ extension EngineLoop {
 
     private func end(_ job: Job, _ result: Result<Void, HTTPError>) {
         guard jobs.removeValue(forKey: ObjectIdentifier(job.transfer)) != nil else { return }
+        hasEnded = true
         multi.remove(job.easy)
         if case .pipe(let pipe) = job.plan.upload { pipe.close() }
         job.plan.onProgress?(job.progress)
@@ -163,6 +167,15 @@ extension EngineLoop {
             }
         }
         listed = kept
+    }
+
+    /// Who sends one request after the other brings the next within microseconds of the end of the last. To fall asleep
+    /// and be woken for it would take longer than it does; others who want the processor get it meanwhile.
+    private func awaitNext() {
+        guard hasEnded else { return }
+        hasEnded = false
+        let end = Self.time() + 20_000
+        while Self.time() < end, engine.state.withLock({ $0.commands.isEmpty && !$0.isRetired }) { sched_yield() }
     }
 
     private func sleep() {

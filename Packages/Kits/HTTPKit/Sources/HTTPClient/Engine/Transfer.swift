@@ -18,6 +18,9 @@ final class Transfer: Sendable {
     struct State {
         var head: ResponseHead?
         var bytes: [UInt8] = []
+        /// What the reader was given last, if that was much. Room that is still warm costs half of fresh one, so it is
+        /// filled again once the reader has let go of it.
+        var given: [UInt8] = []
         /// How many of them may wait for the reader of a stream.
         var ahead: ReadAhead
         var end: Result<Void, HTTPError>?
@@ -116,6 +119,10 @@ extension Transfer {
             guard state.bytes.isEmpty else {
                 swap(&bytes, &state.bytes)
                 state.wasLarge = bytes.count >= 64 << 10
+                swap(&state.bytes, &state.given)
+                // Other room of that size where the reader keeps what it was given.
+                state.bytes.removeAll(keepingCapacity: state.wasLarge)
+                if state.wasLarge { state.given = bytes }
                 defer { state.isPaused = false }
                 if !state.isPaused { state.ahead.taken(bytes.count) }
                 return state.isPaused
@@ -206,7 +213,10 @@ extension Transfer {
 
     /// The reader came for what had waited for so many nanoseconds.
     func released(after pause: Int64) {
-        state.withLock { $0.ahead.released(after: pause) }
+        state.withLock { state in
+            state.ahead.released(after: pause)
+            if pause > ReadAhead.patience { state.given = [] }
+        }
     }
 
     /// Wakes the reader, if it waits for what is there.
@@ -218,6 +228,7 @@ extension Transfer {
     func finish(_ result: Result<Void, HTTPError>) {
         let waiter = state.withLock { state in
             if state.end == nil { state.end = result }
+            state.given = []
             return state.takeWaiter()
         }
         waiter?.resume()
