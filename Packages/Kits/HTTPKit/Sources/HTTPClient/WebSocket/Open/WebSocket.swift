@@ -88,7 +88,7 @@ extension WebSocket {
         try await flush()
     }
 
-    private enum Flush {
+    enum Flush {
         case done, blocked
         /// There is more, and others had to wait long enough.
         case turn
@@ -106,13 +106,19 @@ extension WebSocket {
 
     /// Writes what can be written now, and not much more than 256 KiB: encrypting takes time, in which the loop's thread
     /// may wait for the lock of this registration.
-    private func flushOnce() throws(HTTPError) -> Flush {
+    func flushOnce() throws(HTTPError) -> Flush {
         let done = try descriptor.withDescriptor { (_, ready) throws(HTTPError) in
             try state.withLock { (state) throws(HTTPError) in try flush(&state, &ready) }
         }
         guard let done else { throw closed }
         return done
     }
+
+    /// Puts a message behind what waits to be written.
+    func queue(_ message: WebSocketMessage) -> Bool { state.withLock { $0.machine.send(message) } }
+
+    /// How much of what is being written the system has not taken yet.
+    var unsentCount: Int { state.withLock { $0.sending.count - $0.sent } }
 
     private func flush(_ state: inout State, _ ready: inout Readiness) throws(HTTPError) -> Flush {
         var left = 256 << 10
