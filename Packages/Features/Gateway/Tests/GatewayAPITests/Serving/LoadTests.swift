@@ -62,6 +62,21 @@ import Testing
         }
     }
 
+    @Test("an answer that is streamed counts as a handler until its end")
+    func countedStream() async throws {
+        try await withGateway(.init(), { $0.limits.handlers = 1 }) { gateway in
+            let stream = try await gateway.open(
+                "/v1/chat/completions", asking("x", "test/endless", ["stream": true]))
+            for try await event in stream.events() where event.text.contains("on and on") { break }
+            let busy = try await gateway.send(.get, "/v1/models")
+            #expect(busy.status == .serviceUnavailable && busy.headers["Retry-After"] == "1", "\(busy.text)")
+            stream.cancel()
+            #expect(await gateway.model.left.next() == "left")
+            // When the server has seen that, only it knows.
+            while try await gateway.send(.get, "/v1/models").status != .ok { await Task.yield() }
+        }
+    }
+
     @Test("a silent stream gets a comment")
     func heartbeat() async throws {
         try await withGateway(.init(), { $0.limits.heartbeat = .milliseconds(100) }) { gateway in
