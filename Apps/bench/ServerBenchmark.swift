@@ -18,7 +18,7 @@ enum ServerBenchmark {
         return try await withServer(routes) { port in
             let (server, nginx, uvicorn) = try await throughput(port)
             return [
-                Figure("requests a second: ours / nginx", server / nginx, "ratio", .atLeast(0.5)),
+                Figure("requests a second: ours / nginx", server / nginx, "ratio", .atLeast(0.7)),
                 Figure("requests a second: ours / uvicorn", server / uvicorn, "ratio", .atLeast(1.5)),
                 Figure("ours", server, "requests/s"),
                 Figure("nginx, one worker", nginx, "requests/s"),

@@ -41,9 +41,9 @@ enum SmallRequestsBenchmark {
             }
             let peer = seconds / Double(peerCount) * Double(count)
             return [
-                Figure("100,000 over HTTP/1.1, wall: ours / curl", ours.first / curl.first, "ratio", .atMost(1.5)),
-                Figure("100,000 over HTTP/2, wall: ours / curl", ours.second / curl.second, "ratio", .atMost(1.5)),
-                Figure("100,000 over HTTP/1.1, wall: httpx / ours", peer / ours.first, "ratio", .atLeast(5)),
+                Figure("100,000 over HTTP/1.1, wall: ours / curl", ours.first / curl.first, "ratio", .atMost(1)),
+                Figure("100,000 over HTTP/2, wall: ours / curl", ours.second / curl.second, "ratio", .atMost(1)),
+                Figure("100,000 over HTTP/1.1, wall: httpx / ours", peer / ours.first, "ratio", .atLeast(3)),
                 Figure("ours, HTTP/1.1", ours.first, "s"),
                 Figure("curl, HTTP/1.1", curl.first, "s"),
                 Figure("ours, HTTP/2", ours.second, "s"),
