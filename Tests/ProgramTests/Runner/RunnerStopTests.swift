@@ -20,7 +20,9 @@ struct RunnerStopTests {
 
     @Test(
         "by a signal does its last steps, and goes on later",
-        arguments: [(Signal.interrupt, 130), (.terminate, 143)] as [(Signal, Int32)])
+        arguments: [
+            (Signal.interrupt, 130), (.terminate, 143), (.hangUp, 143), (.quit, 143), (.user1, 143), (.alarm, 143),
+        ] as [(Signal, Int32)])
     func signal(signal: Signal, code: Int32) async throws {
         try await withSilentServer { home in
             try home.write(waiting(0))

@@ -19,10 +19,11 @@ static bool caught[NSIG];
 // Runs on any thread at any moment: only async-signal-safe calls.
 static void handle(int number) {
     int saved = errno;
-    if (number == SIGINT && atomic_fetch_add(&interrupts, 1) > 0) {
+    // Both come from somebody at a terminal, who means it when they come again.
+    if ((number == SIGINT || number == SIGQUIT) && atomic_fetch_add(&interrupts, 1) > 0) {
         void (*restore)(void) = restore_hook;
         if (restore) restore();
-        _exit(130);
+        _exit(number == SIGINT ? 130 : 143);
     }
     unsigned char byte = (unsigned char)number;
     // A full pipe already holds plenty of signals to read.

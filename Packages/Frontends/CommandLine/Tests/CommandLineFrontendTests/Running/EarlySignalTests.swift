@@ -28,11 +28,31 @@ struct EarlySignalTests {
         }
     }
 
+    @Test("ends it with a code of its own, whichever of those it is that end a program")
+    func ended() async {
+        await #expect(processExitsWith: .exitCode(143)) { await EarlySignal.raise(SIGQUIT) }
+        await #expect(processExitsWith: .exitCode(143)) { await EarlySignal.raise(SIGUSR1) }
+        await #expect(processExitsWith: .exitCode(143)) { await EarlySignal.raise(SIGALRM) }
+        await #expect(processExitsWith: .exitCode(130)) { await EarlySignal.raise(SIGINT) }
+    }
+
     @Test("is none when there are no words, not even the program's own, which is an error and no help page")
     func wordless() async {
         await #expect(processExitsWith: .exitCode(2)) {
             let program = CommandLineProgram(name: "martlet", version: "1.0", features: [])
             exit(await MainActor.run { program.run([]) })
         }
+    }
+}
+
+private enum EarlySignal {
+    /// On the main thread: the others do not take signals.
+    @MainActor static func raise(_ signal: Int32) {
+        // Whoever has started this process had them blocked.
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
+        MainLoop.prepare()
+        Glibc.raise(signal)
     }
 }

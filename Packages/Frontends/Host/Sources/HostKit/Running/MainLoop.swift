@@ -46,8 +46,8 @@ public final class MainLoop: TaskExecutor {
 
     /// Runs the work until it is done and gives its exit code.
     ///
-    /// SIGINT, SIGTERM and SIGHUP cancel it; a second SIGINT, or work that does not end within the patience, ends the
-    /// program at once. Must be called on the main thread and only once.
+    /// SIGINT, SIGTERM and what else ends a program cancel it; a second SIGINT or SIGQUIT, or work that does not end within
+    /// the patience, ends the program at once. Must be called on the main thread and only once.
     ///
     /// - Parameter restore: puts the terminal back in order; it may run inside a signal handler.
     public static func run(
@@ -57,7 +57,7 @@ public final class MainLoop: TaskExecutor {
         // Without a pipe or signal handlers nothing could be done in good order, so nothing is begun.
         guard let wake = WakeDescriptor() else { return .failed }
         do {
-            let signals = try Signals.install([.interrupt, .terminate, .hangUp])
+            let signals = try Signals.install(Signal.endings)
             signals.setRestoreHook(restore)
             let loop = MainLoop(patience: patience, wake: wake, signals: signals)
             // The loop owns this task: it ends only with it, or with the process.

@@ -31,6 +31,13 @@ struct MainLoopTests {
         }
     }
 
+    @Test("lets its work clean up at every signal that ends a program") func otherEndings() async {
+        await #expect(processExitsWith: .exitCode(143)) { await Ended.by(SIGQUIT) }
+        await #expect(processExitsWith: .exitCode(143)) { await Ended.by(SIGUSR1) }
+        await #expect(processExitsWith: .exitCode(143)) { await Ended.by(SIGUSR2) }
+        await #expect(processExitsWith: .exitCode(143)) { await Ended.by(SIGALRM) }
+    }
+
     @Test("leaves work that does not end, when its patience is over") func patience() async {
         await #expect(processExitsWith: .exitCode(143)) {
             let code = MainLoop.run(patience: .milliseconds(100)) { _ in
@@ -54,5 +61,19 @@ struct MainLoopTests {
             }
             exit(code.rawValue)
         }
+    }
+}
+
+private enum Ended {
+    /// Ends with the loop's code only if the work was cancelled in order.
+    static func by(_ signal: Int32) async {
+        let code = await MainActor.run {
+            MainLoop.run { _ in
+                kill(getpid(), signal)
+                do { try await Task.sleep(for: .seconds(600)) } catch { return .done }
+                exit(1)
+            }
+        }
+        exit(code.rawValue)
     }
 }

@@ -6,8 +6,8 @@ import Synchronization
 /// Turns the signals of this process into values, for as long as it lives.
 ///
 /// A program with a loop of its own on the main thread polls `fileDescriptor` and calls `next`; one without takes
-/// `for await signal in try signals.received`. Either way a second interrupt ends the process at once with code 130,
-/// unless `acknowledgeInterrupt` was called in between. SIGPIPE and SIGXFSZ, which would end it where a write merely
+/// `for await signal in try signals.received`. Either way a second interrupt or quit ends the process at once with code 130
+/// or 143, unless `acknowledgeInterrupt` was called in between. SIGPIPE and SIGXFSZ, which would end it where a write merely
 /// fails, are ignored from then on. When the value goes, the former handlers are back.
 public final class Signals: Sendable {
     /// Becomes readable when a signal has arrived; to be polled, never read.
@@ -37,7 +37,7 @@ public final class Signals: Sendable {
     /// Ends the process with 130 for an interrupt and 143 for the others that ask it to end, until `install` is called:
     /// what has begun nothing has nothing to clean up, and its exit code still says why it ended.
     public static func endProcessUntilInstalled() {
-        for signal in [Signal.interrupt, .terminate, .hangUp] { processkit_signals_end(signal.rawValue) }
+        for signal in Signal.endings { processkit_signals_end(signal.rawValue) }
     }
 
     private init(_ fileDescriptor: Int32) {
@@ -62,7 +62,7 @@ public final class Signals: Sendable {
         processkit_signals_acknowledge()
     }
 
-    /// Sets what a second interrupt runs just before the process ends, such as putting the terminal back in order.
+    /// Sets what a second interrupt or quit runs just before the process ends, such as putting the terminal back in order.
     ///
     /// It runs inside a signal handler: it may call only what POSIX lists as async-signal-safe.
     public func setRestoreHook(_ hook: (@convention(c) () -> Void)?) {
