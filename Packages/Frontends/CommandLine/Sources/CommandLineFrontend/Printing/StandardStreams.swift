@@ -11,7 +11,14 @@ final class StandardStreams: Sendable {
     private let outputFailure = Mutex<OutputError?>(nil)
     private let outputWasClosed: Bool
     /// Waits until there is room in a descriptor; false when that is given up.
-    private let waitForRoom = Mutex<@Sendable (Int32) -> Bool>({ _ in true })
+    ///
+    /// In a struct, because a closure that a lock holds by itself is wrapped once more each time it is looked at: after
+    /// some ten thousand writes a call goes through as many wrappings, and takes a millisecond.
+    private struct Waiting {
+        var wait: @Sendable (Int32) -> Bool
+    }
+
+    private let waiting = Mutex(Waiting { _ in true })
     /// The descriptors that results and messages go to.
     let output: Int32
     let errors: Int32
@@ -29,7 +36,7 @@ final class StandardStreams: Sendable {
 
     /// Has something else wait where a reader lets the program wait, so that it can still be ended.
     func wait(by wait: @escaping @Sendable (Int32) -> Bool) {
-        waitForRoom.withLock { $0 = wait }
+        waiting.withLock { $0.wait = wait }
     }
 
     /// Writes to standard output.
@@ -61,7 +68,7 @@ final class StandardStreams: Sendable {
     }
 
     private func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
-        let wait = Self.hasReader(descriptor) ? waitForRoom.withLock { $0 } : nil
+        let wait = Self.hasReader(descriptor) ? waiting.withLock { $0.wait } : nil
         var text = text
         return text.withUTF8 { bytes in
             var done = 0

@@ -1,0 +1,18 @@
+import Glibc
+import Testing
+
+@testable import CommandLineFrontend
+
+@Suite("What a command writes")
+struct StandardStreamsTests {
+    @Test("goes out in as many pieces as there are, none of which costs more than the first") func many() throws {
+        let sink = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+        try #require(sink >= 0)
+        defer { close(sink) }
+        let streams = StandardStreams(output: sink, errors: sink)
+        streams.wait { _ in true }
+        // With a closure that grows each time it is looked at, these would take minutes, and all of the stack.
+        for _ in 0..<200_000 { try streams.write("x") }
+        try streams.requireWhole()
+    }
+}
