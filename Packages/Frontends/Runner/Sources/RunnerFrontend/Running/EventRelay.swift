@@ -45,9 +45,21 @@ final class EventRelay: Sendable {
         reader?.resume()
     }
 
+    /// How long a reader of many events lets more of them come together.
+    private static let gathering = Duration.milliseconds(2)
+
     /// Gives the events to `receive` in their order until the end.
     func run(_ receive: ([RunEvent]) async -> Void) async {
-        while let events = await next() { await receive(events) }
+        var count = 0
+        while let events = await next() {
+            await receive(events)
+            count += events.count
+            // To be woken for each event of a long run costs more than most of its steps. A short run is not held up.
+            guard count > limit else { continue }
+            do { try await ContinuousClock().sleep(for: Self.gathering) } catch {
+                // Cancelled, which the end of the run tells as well.
+            }
+        }
     }
 
     /// Those that are there, or come next; nil after the last.
