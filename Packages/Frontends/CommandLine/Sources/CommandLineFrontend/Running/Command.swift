@@ -174,7 +174,7 @@ struct Command: Sendable {
             format: format, level: level(of: 1), width: width, theme: { [colors] in colors.theme },
             clock: width == nil ? nil : LocalClock(now: host.now()))
         let text = printer.text(value.json, action.result, isStream: action.isStreaming)
-        if text.isEmpty, width != nil, action.effect == .reads { output.notice("nothing to show") }
+        if text.isEmpty, width != nil, action.effect == .reads, !output.hasNoticed { output.notice("nothing to show") }
         try streams.write(text)
         return value.exit
     }

@@ -27,6 +27,7 @@ final class CommandOutput: ActionOutput {
     /// Whether the events have brought text, so that the result need not be printed again.
     private let hasText = Mutex(false)
     private let isInLine = Mutex(false)
+    private let hasGivenNotice = Mutex(false)
 
     init(
         _ streams: StandardStreams, format: OutputFormat, isQuiet: Bool, progressLine: ProgressLine?, loop: MainLoop,
@@ -48,6 +49,9 @@ final class CommandOutput: ActionOutput {
     var isWatched: Bool { format == .text && progressLine != nil }
 
     var hasPrintedText: Bool { hasText.withLock { $0 } }
+
+    /// Whether the action has said something in words of its own.
+    var hasNoticed: Bool { hasGivenNotice.withLock { $0 } }
 
     func interruptible<Result: Sendable>(
         _ work: @escaping @Sendable () async throws -> Result
@@ -158,6 +162,7 @@ final class CommandOutput: ActionOutput {
 
     func notice(_ text: String) {
         guard !isQuiet else { return }
+        hasGivenNotice.withLock { $0 = true }
         let text = redactor.redact(text)
         if format.isForPrograms {
             streams.writeError(JSON.object(["type": "notice", "message": .string(text)]).text())
