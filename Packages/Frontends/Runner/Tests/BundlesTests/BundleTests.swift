@@ -91,8 +91,23 @@ struct BundleTests {
     @Test("shows what it would do")
     func plan() throws {
         let plan = Plan(of: try bundle(), in: TestSurroundings())
-        #expect(plan.steps.map(\.runs) == [1, 4, nil, 1])
+        #expect(plan.steps.map(\.runs) == [1, 4, 3, 1])
         #expect(plan.steps.map(\.effect) == [.reads, .writes, .reads, .reads] && plan.steps[3].isLast)
+    }
+
+    @Test("shows how often a step runs where the inputs tell, and not where only the run does")
+    func planWithInputs() throws {
+        let text = """
+            name: p
+            inputs: {models: {type: list, default: [a, b, c]}}
+            steps:
+              - {id: ask, action: version, matrix: {m: "${{ inputs.models }}", n: [1, 2]}}
+              - {id: each, action: version, foreach: "${{ inputs.models }}"}
+              - {id: later, action: version, foreach: "${{ default(steps.each.result, []) }}"}
+            """
+        let bundle = try Bundle(BundleSource(Array(text.utf8), file: "b.yaml"))
+        let inputs = BundleInputs.values(for: bundle).values
+        #expect(Plan(of: bundle, inputs: inputs, in: TestSurroundings()).steps.map(\.runs) == [6, 3, nil])
     }
 
     @Test("takes its inputs from words and from values, and says what is wrong with them")

@@ -58,8 +58,8 @@ struct TestSurroundings: BundleSurroundings {
 /// Everything that is wrong with a bundle, each as `line:column: message`.
 func problems(of text: String, file: String = "b.yaml", others: [String: String] = [:]) -> [String] {
     do throws(BundleFailure) {
-        let bundle = try Bundle(BundleSource(Array(text.utf8), file: file))
-        let found = BundleCheck.problems(of: bundle, in: TestSurroundings(files: others))
+        let (bundle, wrong) = Bundle.reading(try BundleSource(Array(text.utf8), file: file))
+        let found = BundleCheck.check(bundle, wrong, in: TestSurroundings(files: others)).problems
         return found.map { ($0.file == file ? "" : "\($0.file):") + "\($0.line):\($0.column): \($0.message)" }
     } catch {
         return error.problems.map { "\($0.line):\($0.column): \($0.message)" }

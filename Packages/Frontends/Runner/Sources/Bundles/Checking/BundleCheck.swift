@@ -27,8 +27,12 @@ public struct BundleCheck {
         public let inner: [Bundle]
     }
 
-    public static func check(_ bundle: Bundle, in surroundings: any BundleSurroundings) -> Result {
+    /// - Parameter problems: what was wrong when the bundle was read.
+    public static func check(
+        _ bundle: Bundle, _ problems: [BundleProblem] = [], in surroundings: any BundleSurroundings
+    ) -> Result {
         var check = BundleCheck(surroundings)
+        check.problems = problems
         check.check(bundle, within: bundle.permissions)
         let inner = check.inner.sorted { $0.key < $1.key }.map(\.value)
         return Result(problems: BundleFailure(check.problems).problems, inner: inner)
@@ -49,17 +53,21 @@ public struct BundleCheck {
         var results: [String: Schema] = [:]
         for step in bundle.allSteps {
             switch step.work {
+            // What is no action at all was told when the bundle was read.
+            case .action(""): continue
             case .action(let name):
                 guard let action = surroundings.action(name) else {
                     let reason =
                         surroundings.absence(ofAction: name).map { ": \($0)" }
-                        ?? Suggestion.text(for: name, among: surroundings.actionNames)
+                        ?? ActionHint.text(for: name, among: surroundings.actionNames)
                     problems.append(
-                        bundle.source.problem("there is no action '\(name)'\(reason)", at: step.path + ["action"]))
+                        bundle.source.problem(
+                            "there is no action '\(PlainText.escape(name))'\(reason)", at: step.path + ["action"]))
                     continue
                 }
                 results[step.id] = step.spread == nil ? action.result : .array(action.result)
                 check(action, step, bundle, outer)
+            case .bundle(let path) where path.isEmpty || path.contains("${{"): continue
             case .bundle(let path): checkBundle(path, step, bundle, outer)
             }
         }
@@ -115,7 +123,9 @@ public struct BundleCheck {
                 return problems.append(
                     bundle.source.problem("bundles run bundles more than \(Self.deepest) levels deep", at: place))
             }
-            let inner = try Bundle(source)
+            let (inner, wrong) = Bundle.reading(source)
+            if !wrong.isEmpty { problems.append(bundle.source.problem("'\(path)' cannot be run", at: place)) }
+            problems += wrong
             self.inner[source.file] = inner
             checkInputs(of: inner, step, bundle)
             check(inner, within: outer)

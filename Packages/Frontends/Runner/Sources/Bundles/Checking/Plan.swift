@@ -1,24 +1,35 @@
 public import Capabilities
 import Expressions
-import JSON
+public import JSON
 
 /// What a bundle would do, for a person to look at before.
 public struct Plan: Sendable {
     public var steps: [PlannedStep] = []
 
-    public init(of bundle: Bundle, in surroundings: any BundleSurroundings) {
+    /// - Parameter inputs: the value of every input, as far as they are known.
+    public init(of bundle: Bundle, inputs: JSONObject = [:], in surroundings: any BundleSurroundings) {
+        let known: Set<String> = ["inputs", "bundle"]
+        let scope = Scope([
+            "inputs": .object(inputs),
+            "bundle": ["name": .string(bundle.name), "folder": .string(bundle.source.folder)],
+        ])
         for step in bundle.allSteps {
             var planned = PlannedStep(id: step.id, work: step.work.name)
             planned.needs = step.needs
             planned.condition = step.condition.map { $0.text.trimmedForPlan }
             if case .action(let name) = step.work { planned.effect = surroundings.action(name)?.effect }
+            // Lists that are known only later have no number yet.
             switch step.spread {
-            case .matrix(let matrix)?:
-                // Lists that are known only later have no number yet.
-                do throws(MatrixError) { planned.runs = try matrix.combinations(in: Scope()).count } catch {
+            case .matrix(let matrix)?
+            where (matrix.axes.map(\.values) + matrix.include + matrix.exclude).allSatisfy { $0.needs(only: known) }:
+                do throws(MatrixError) { planned.runs = try matrix.combinations(in: scope).count } catch {
                     planned.runs = nil
                 }
-            case .foreach(let list)?: planned.runs = list.constant?.array?.count
+            case .foreach(let list)? where list.needs(only: known):
+                do throws(JSONTemplate.Problem) { planned.runs = try list.value(in: scope).array?.count } catch {
+                    planned.runs = nil
+                }
+            case .matrix?, .foreach?: planned.runs = nil
             case nil: planned.runs = 1
             }
             planned.isLast = step.path[0] == "finally"
@@ -48,6 +59,13 @@ public struct PlannedStep: Record {
         Field("runs", "How often it runs, where that is known") { $0.runs },
         Field("finally", "Whether it runs in the end in any case", .detail) { $0.isLast },
     ]
+}
+
+extension JSONTemplate {
+    /// Whether nothing else is needed for its value than what these names stand for.
+    fileprivate func needs(only names: Set<String>) -> Bool {
+        expressions.allSatisfy { $0.expression.references.allSatisfy { names.contains($0.path[0]) } }
+    }
 }
 
 extension String {

@@ -43,6 +43,5 @@ public enum EnvironmentValue: Sendable {
 /// When a bundle runs by itself.
 public enum BundleSchedule: Sendable, Hashable {
     case every(Duration)
-    /// The five fields of a crontab.
-    case cron(String)
+    case cron(CronSchedule)
 }

@@ -46,7 +46,7 @@ public struct Step: Sendable {
 
     /// When a step is tried again.
     public struct Retry: Sendable, Hashable {
-        /// How often it is tried again after the first time.
+        /// How often it is tried again after the first time: with 2 there are up to three attempts.
         public var times: Int
         public var delay: Duration
         /// By what the delay grows each time.

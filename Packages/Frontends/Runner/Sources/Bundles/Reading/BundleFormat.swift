@@ -44,7 +44,7 @@ public enum BundleFormat {
 
     static let schedule = Schema.record([
         .init("every", "The time from one start to the next", .optional(.duration)),
-        .init("cron", "The five fields of a crontab", .optional(.string)),
+        .init("cron", "The five fields of a crontab, or a word such as @daily", .optional(.string)),
     ])
 
     static let step = Schema.record([
@@ -64,7 +64,9 @@ public enum BundleFormat {
     ])
 
     static let retry = Schema.record([
-        .init("times", "How often it is tried again", .integer(1...100)),
+        .init(
+            "times", "How often it is tried again after the first time; 2 means up to three attempts", .integer(1...100)
+        ),
         .init("delay", "How long to wait before; 1s when absent", .optional(.duration)),
         .init("factor", "By what the wait grows each time; 2 when absent", .optional(.number(1...10))),
         .init(

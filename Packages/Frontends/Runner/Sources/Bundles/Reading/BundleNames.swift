@@ -29,7 +29,7 @@ struct BundleNames {
         for step in bundle.allSteps {
             if let first = seen[step.id] {
                 reader.add(
-                    "the id '\(step.id)' is that of \(BundleReader.name(of: first.path)) already",
+                    "the id '\(step.id)' is that of the step in line \(bundle.source.problem("", at: first.path).line) already",
                     at: step.path + ["id"])
             } else {
                 seen[step.id] = step

@@ -12,8 +12,7 @@ extension BundleReader {
     }
 
     private mutating func step(_ json: JSON, at path: [String], after before: String?) -> Step {
-        let prefix = path[0] == "finally" ? "finally" : "step"
-        let id = json["id"]?.string ?? "\(prefix)-\((Int(path[1]) ?? 0) + 1)"
+        let id = Self.stepID(json, at: path)
         if json["id"] != nil, !Self.isName(id) {
             add("an id has to be of lower-case letters, digits and hyphens, such as find-todos", at: path + ["id"])
         }

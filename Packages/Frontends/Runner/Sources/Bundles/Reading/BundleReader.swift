@@ -15,12 +15,12 @@ struct BundleReader {
         problems.append(source.problem(message, at: path, key: key, offset: offset))
     }
 
-    /// The bundle, which has to be used only where there are no problems.
+    /// The bundle as far as it can be read. It can be run only where there are no problems, and checked in any case.
     mutating func bundle() -> Bundle {
         let root = source.value
         for problem in BundleFormat.schema.problems(in: root) {
             let isAboutKey = problem.message.hasPrefix("is not known")
-            add("\(Self.name(of: problem.path)) \(problem.message)", at: problem.path, key: isAboutKey)
+            add("\(name(of: problem.path)) \(problem.message)", at: problem.path, key: isAboutKey)
         }
         var bundle = Bundle(source: source, name: root["name"]?.string ?? "")
         if let name = root["name"]?.string, !Self.isName(name) {
@@ -119,10 +119,10 @@ struct BundleReader {
             if every <= .zero { add("the time between two starts has to be more than 0", at: ["schedule", "every"]) }
             return .every(every)
         case (nil, let cron?):
-            if cron.split(separator: " ").count != 5 {
-                add("a crontab line has five fields, such as '0 3 * * *'", at: ["schedule", "cron"])
+            do throws(CronSchedule.Problem) { return .cron(try CronSchedule(parsing: cron)) } catch {
+                add(error.message, at: ["schedule", "cron"])
+                return nil
             }
-            return .cron(cron)
         default:
             add("a schedule has either every or cron", at: ["schedule"])
             return nil
@@ -131,11 +131,28 @@ struct BundleReader {
 
     // MARK: Values
 
+    /// What cannot be read is told, and stands for a value that nobody knows yet, so that the rest can be checked.
     mutating func template(_ json: JSON, at path: [String]) -> JSONTemplate {
-        do throws(JSONTemplate.Problem) { return try JSONTemplate(json) } catch {
-            add(error.error.message, at: path + error.path, offset: error.error.offset)
-            return .value(.null)
+        switch json {
+        case .array(let items):
+            var list: [JSONTemplate] = []
+            for (index, item) in items.enumerated() { list.append(template(item, at: path + [String(index)])) }
+            return .list(list)
+        case .object(let members):
+            var object: [(String, JSONTemplate)] = []
+            for (name, value) in members { object.append((name, template(value, at: path + [name]))) }
+            return .object(object)
+        default:
+            do throws(JSONTemplate.Problem) { return try JSONTemplate(json) } catch {
+                add(error.error.message, at: path + error.path, offset: error.error.offset)
+                return Self.unknown
+            }
         }
+    }
+
+    private static var unknown: JSONTemplate {
+        // An expression, because only a value without one is known before the run.
+        do { return .text(try Template(parsing: "${{ null }}")) } catch { return .value(.null) }
     }
 
     func duration(_ json: JSON?) -> Duration? {
@@ -145,7 +162,22 @@ struct BundleReader {
 
     static func texts(_ json: JSON?) -> [String]? { json?.array.map { $0.compactMap(\.string) } }
 
-    /// `steps[2].with.city` for a person.
+    /// `the step 'ask': with.city` for a person.
+    func name(of path: [String]) -> String {
+        guard path.count > 1, path[0] == "steps" || path[0] == "finally", let index = Int(path[1]) else {
+            return Self.name(of: path)
+        }
+        let step = "the step '\(PlainText.escape(Self.stepID(source.value[path[0]]?[index], at: path)))'"
+        return path.count == 2 ? step : "\(step): \(Self.name(of: Array(path.dropFirst(2))))"
+    }
+
+    /// How others refer to a step, also where it does not say so itself.
+    static func stepID(_ step: JSON?, at path: [String]) -> String {
+        let prefix = path[0] == "finally" ? "finally" : "step"
+        return step?["id"]?.string ?? "\(prefix)-\((Int(path[1]) ?? 0) + 1)"
+    }
+
+    /// `with.city` for a person.
     static func name(of path: [String]) -> String {
         guard let first = path.first else { return "the bundle" }
         return path.dropFirst().reduce(first) { Int($1) == nil ? "\($0).\($1)" : "\($0)[\($1)]" }
@@ -164,8 +196,15 @@ struct BundleReader {
 extension Bundle {
     /// Reads a bundle. Throws everything that is wrong with it as far as the file alone tells.
     public init(_ source: BundleSource) throws(BundleFailure) {
+        let (bundle, problems) = Bundle.reading(source)
+        guard problems.isEmpty else { throw BundleFailure(problems) }
+        self = bundle
+    }
+
+    /// A bundle as far as it can be read, for all that is wrong with it to be told at once, and what is wrong so far.
+    public static func reading(_ source: BundleSource) -> (bundle: Bundle, problems: [BundleProblem]) {
         var reader = BundleReader(source)
-        self = reader.bundle()
-        guard reader.problems.isEmpty else { throw BundleFailure(reader.problems) }
+        let bundle = reader.bundle()
+        return (bundle, reader.problems)
     }
 }
