@@ -55,10 +55,14 @@ let package = Package(
                 "Bundles", "RunnerFrontend", "Runs", core, .product(name: "CoreTesting", package: "Core"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "HostKit", package: "Host"),
                 .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPTesting", package: "HTTPKit"),
+                .product(name: "ProcessKit", package: "ProcessKit"),
             ]),
         .testTarget(
             name: "RunsTests",
-            dependencies: ["Bundles", "Expressions", "Runs", core, .product(name: "FileKit", package: "FileKit")]),
+            dependencies: [
+                "Bundles", "Expressions", "Runs", core, .product(name: "FileKit", package: "FileKit"),
+                .product(name: "StorageKit", package: "StorageKit"),
+            ]),
         .testTarget(
             name: "ExpressionsTests",
             dependencies: ["Expressions", core, .product(name: "CoreTesting", package: "Core")]),

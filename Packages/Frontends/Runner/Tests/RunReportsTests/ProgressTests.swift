@@ -38,6 +38,22 @@ struct ProgressTests {
         #expect(drawn.contains("demo  1/3  1 running") && !drawn.contains("\u{1B}[2J"))
     }
 
+    @Test("knows from the beginning how many runs a step has") func spread() {
+        let screen = Screen()
+        let live = live(screen)
+        live.receive(.began(facts(["ask", "inner"])))
+        live.receive(.spread(step: "ask", count: 3))
+        live.receive(.step(update("ask[model=a]", .running)))
+        live.receive(.step(update("inner", .running)))
+        live.receive(.spread(step: "inner", count: 2))
+        live.draw()
+        let drawn = screen.writes.joined()
+        #expect(drawn.contains("▸ ask  0 of 3") && drawn.contains("▸ inner  0 of 2"), "\(drawn)")
+        live.receive(.step(update("ask[model=a]", .ok)))
+        live.draw()
+        #expect(screen.writes.last?.contains("1 of 3") == true)
+    }
+
     @Test("stays one screen however wide a matrix or long a bundle is")
     func wide() {
         let screen = Screen()
@@ -86,6 +102,14 @@ struct ProgressTests {
         let last = screen.writes.last ?? ""
         #expect(last.contains("a: this takes long") && last.contains("✓ a") && last.hasSuffix("\r\n"))
         #expect(screen.writes.count == count)
+    }
+
+    @Test("ends with what it gives, as it reads") func outputs() {
+        var summary = summary([])
+        summary.outputs = ["file": "a.md", "count": 3, "none": .null, "review": "First\n\nLast", "all": ["x"]]
+        #expect(
+            PlainProgress.outputs(summary)
+                == ["file: a.md", "count: 3", "review:", "  First", "", "  Last", #"all: ["x"]"#])
     }
 
     @Test("is a line for each beginning and each end where nothing can be redrawn")

@@ -1,5 +1,6 @@
 import Bundles
 import Capabilities
+import FileKit
 import JSON
 import Registry
 import Runs
@@ -140,6 +141,63 @@ struct FaultTests {
             let kept = try await lab.journal.events(of: run.summary.id.text, step: "a")
             #expect(kept.count == 1_001 && kept.last?.event["text"] == "more events are not kept")
             #expect(run.events.count { if case .output = $0 { true } else { false } } == 1_500)
+        }
+    }
+
+    @Test("cleans up also where nothing can be written down any more, and says so once")
+    func lostJournal() async throws {
+        try await withLab { lab in
+            lab.files["inner"] = "name: inner\nsteps:\n  - {id: deep, action: clean}\n"
+            let journal = lab.journal
+            let performer = TestPerformer([
+                "lose": { _, _ in
+                    await journal.close()
+                    return 1
+                }
+            ])
+            let run = try await lab.run(
+                """
+                name: t
+                steps:
+                  - {id: a, action: lose}
+                  - {id: b, action: x}
+                finally:
+                  - {id: y, action: clean}
+                  - {id: z, bundle: inner}
+                """, performer)
+            #expect(performer.calls == ["lose", "clean", "clean"])
+            #expect(run.states == ["a: failed", "b: failed", "y: ok", "z/deep: ok", "z: ok"], "\(run.states)")
+            #expect(run.summary.status == .failed && run.summary.error?.message.contains("closed") == true)
+            let notices = run.events.compactMap { if case .notice(_, let text) = $0 { text } else { nil } }
+            #expect(notices.count == 1 && notices[0].contains("the steps of the end are done without"), "\(notices)")
+        }
+    }
+
+    @Test("that is not kept does the same, and leaves nothing") func unkept() async throws {
+        try await withLab { lab in
+            let run = try await lab.run(
+                "name: t\nsteps:\n  - {id: a, action: x, cache: {for: 1h}}\n  - {id: b, action: x}\n",
+                on: .unkept(at: .testNow()))
+            #expect(run.states == ["a: ok", "b: ok"] && run.summary.status == .ok)
+            #expect(try Files.list(lab.folder).isEmpty)
+        }
+    }
+
+    @Test("uses no result that a clock ahead of the time has kept") func futureCache() async throws {
+        try await withLab { lab in
+            let time = Mutex(Timestamp.testNow())
+            let journal = Journal("\(lab.folder)/clock.db", now: { time.withLock { $0 } })
+            let text = "name: t\nsteps:\n  - {id: a, action: slow, cache: {for: 1h}}\n"
+            let performer = TestPerformer()
+            let bundle = try lab.bundle(text)
+            for (shift, calls) in [(864_000, 1), (600, 1), (-864_600, 2), (60, 2)] {
+                time.withLock { $0 = $0 + .seconds(shift) }
+                let run = try await lab.run(
+                    text, performer, on: try await journal.begin(bundle, inputs: [:]),
+                    now: { time.withLock { $0 } })
+                #expect(run.summary.status == .ok && performer.calls.count == calls, "\(shift)")
+            }
+            await journal.close()
         }
     }
 

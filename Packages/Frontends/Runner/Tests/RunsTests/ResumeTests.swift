@@ -1,9 +1,11 @@
 import Bundles
 import Capabilities
 import JSON
-import Runs
+import StorageKit
 import Synchronization
 import Testing
+
+@testable import Runs
 
 @Suite("A run that broke off")
 struct ResumeTests {
@@ -117,6 +119,56 @@ struct ResumeTests {
             await #expect(throws: RunError.ambiguous("2")) { try await lab.journal.find("2") }
             #expect(try await lab.journal.prune(before: .testNow() + .seconds(1)) == 1)
             #expect(try await lab.journal.runs(limit: 10).map(\.id) == [open.id.text])
+        }
+    }
+
+    @Test("is the last that began, whatever the clock said then")
+    func order() async throws {
+        try await withLab { lab in
+            let bundle = try lab.bundle("name: t\nsteps:\n  - action: x\n")
+            let time = Mutex(Timestamp.testNow())
+            let journal = Journal("\(lab.folder)/clock.db", now: { time.withLock { $0 } })
+            let ahead = try await journal.begin(bundle, inputs: [:])
+            time.withLock { $0 = $0 + .seconds(-86_400) }
+            let right = try await journal.begin(bundle, inputs: [:])
+            #expect(try await journal.find("last").id == right.id.text)
+            #expect(try await journal.runs(limit: 5).map(\.id) == [right.id.text, ahead.id.text])
+            await journal.close()
+        }
+    }
+
+    @Test("is in its order also in a journal from before") func olderJournal() async throws {
+        try await withLab { lab in
+            let path = "\(lab.folder)/old.db"
+            let old = Database(path, migrations: Array(Journal.migrations.prefix(1)), durability: .normal)
+            try await old.write { connection in
+                for (id, started) in [("b", 2), ("c", 1), ("a", 3)] {
+                    try connection.run(
+                        """
+                        INSERT INTO runs (id, name, file, digest, inputs, started, status)
+                        VALUES (?, 't', 'b.yaml', '', '{}', ?, 'ok')
+                        """, id, started)
+                }
+            }
+            await old.close()
+            let journal = Journal(path, now: { .testNow() })
+            let bundle = try lab.bundle("name: t\nsteps:\n  - action: x\n")
+            let new = try await journal.begin(bundle, inputs: [:])
+            #expect(try await journal.runs(limit: 5).map(\.id) == [new.id.text, "a", "b", "c"])
+            await journal.close()
+        }
+    }
+
+    @Test("keeps another of the same bundle from beginning, where that is asked for") func alone() async throws {
+        try await withLab { lab in
+            let bundle = try lab.bundle("name: t\nsteps:\n  - action: x\n")
+            let first = try await lab.journal.begin(bundle, inputs: [:], alone: true)
+            await #expect(throws: RunError.overlaps("t", first.id.text)) {
+                try await lab.journal.begin(bundle, inputs: [:], alone: true)
+            }
+            _ = try await lab.run("name: t\nsteps:\n  - action: x\n", on: first)
+            _ = try await lab.journal.begin(bundle, inputs: [:], alone: true)
+            #expect(try await lab.journal.runs(limit: 5).count == 2)
         }
     }
 

@@ -113,7 +113,7 @@ struct Lab {
 
     func run(
         _ text: String, _ performer: TestPerformer = TestPerformer(), inputs: JSONObject = [:],
-        on journalRun: JournalRun? = nil
+        on journalRun: JournalRun? = nil, now: @escaping @Sendable () -> Timestamp = { .testNow() }
     ) async throws -> Done {
         let bundle = try bundle(text)
         let events = EventLog()
@@ -122,7 +122,7 @@ struct Lab {
         if let journalRun { started = journalRun } else { started = try await journal.begin(bundle, inputs: inputs) }
         let engine = RunEngine(
             performer: performer, journal: started, options: options, redactor: redactor, clock: ContinuousClock(),
-            now: { .testNow() },
+            now: now,
             loadBundle: { (path, _) throws(BundleFailure) in
                 try BundleSource(Array(files[path, default: ""].utf8), file: path)
             },
@@ -144,7 +144,7 @@ actor EventLog {
 }
 
 extension Timestamp {
-    /// The time of the machine: the journal orders runs by it.
+    /// The time of the machine.
     static func testNow() -> Timestamp {
         let since = ContinuousClock.now - testStart
         return Timestamp(microseconds: 1_790_000_000_000_000) + since

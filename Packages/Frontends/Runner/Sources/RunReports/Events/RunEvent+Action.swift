@@ -16,6 +16,8 @@ extension RunEvent {
         case .step(let update) where update.outcome.status == .running && !update.isRestored:
             ActionEvent("step_started", Self.begun(update), text: text)
         case .step(let update): ActionEvent("step_ended", Self.ended(update), text: text)
+        case .spread(let step, let count):
+            ActionEvent("step_spread", ["step": .string(step), "count": .int(count)], text: text)
         case .output(let step, let event):
             ActionEvent("step_output", ["step": .string(step), "event": event.json], text: text)
         case .notice(let step, let message):

@@ -28,6 +28,10 @@ public enum RunEventSchema {
             ["step": text, "does": text, "attempt": number, "time": time, "with": ["type": "object"]],
             optional: ["repeated": boolean]),
         line(
+            "step_spread",
+            "A step begins that consists of so many: runs of it, or the steps of the bundle that it runs",
+            ["step": text, "count": number]),
+        line(
             "step_output", "Something that the step's action said", ["step": text, "event": ["type": "object"]]),
         line(
             "step_ended", "A step, one of its runs or an attempt is over",

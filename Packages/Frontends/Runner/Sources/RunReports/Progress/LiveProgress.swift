@@ -45,6 +45,7 @@ public final class LiveProgress: Sendable {
             switch event {
             case .began(let facts): state.tree.begin(facts)
             case .step(let update): state.tree.update(update, at: now)
+            case .spread(let step, let count): state.tree.expect(count, below: step, at: now)
             case .notice:
                 if let line = PlainProgress.line(event) {
                     state.notices.append(StyledText(line, Style(.mutedForeground)))

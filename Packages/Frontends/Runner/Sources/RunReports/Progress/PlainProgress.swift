@@ -1,4 +1,5 @@
 import Capabilities
+import JSON
 public import Runs
 
 /// A run as lines for a log: one where something begins, and one where it is over.
@@ -14,7 +15,7 @@ public enum PlainProgress {
             let repeated = update.isRepeated ? " (again: it was under way when the run broke off)" : ""
             return row("begins", "\(update.key): \(update.work)\(attempt)\(repeated)")
         case .step(let update): return ended(update)
-        case .output: return nil
+        case .output, .spread: return nil
         case .notice(let step, let message): return row("note", (step.map { "\($0): " } ?? "") + message)
         case .ended(let summary): return end(summary)
         }
@@ -32,6 +33,16 @@ public enum PlainProgress {
         let error = summary.error.map { ": \($0.message)" } ?? ""
         return "\(summary.name) \(summary.status.rawValue) in \(took), run \(summary.id): "
             + "\(counts.joined(separator: ", "))\(error)"
+    }
+
+    /// What the run gives, a line for each, and more for texts of several lines.
+    public static func outputs(_ summary: RunSummary) -> [String] {
+        summary.outputs.flatMap { name, value -> [String] in
+            if value.isNull { return [] }
+            let lines = (value.string ?? value.text()).split(separator: "\n", omittingEmptySubsequences: false)
+            guard lines.count > 1 else { return ["\(name): \(lines.first ?? "")"] }
+            return ["\(name):"] + lines.map { $0.isEmpty ? "" : "  \($0)" }
+        }
     }
 
     private static func ended(_ update: StepUpdate) -> String {

@@ -56,7 +56,7 @@ extension RunTree {
         let (mark, token) = Self.look(of: node.status, isForgiven: node.isForgiven)
         var line = StyledText(String(repeating: "  ", count: depth) + mark + " ", Style(token))
         line.append(StepKey.name(of: node.key), Style(node.status == nil ? .mutedForeground : .foreground))
-        if !node.children.isEmpty { line.append("  \(Self.words(node))", Style(.mutedForeground)) }
+        if !node.children.isEmpty || node.expected > 0 { line.append("  \(Self.words(node))", Style(.mutedForeground)) }
         if node.attempt > 1 { line.append("  attempt \(node.attempt)", Style(.mutedForeground)) }
         if let began = node.began {
             line.append("  \(Duration.seconds((now - began).components.seconds).words)", Style(.mutedForeground))
@@ -71,7 +71,7 @@ extension RunTree {
     private static func words(_ node: Node) -> String {
         let done = node.counts.reduce(0) { $0 + ($1.key == .running ? 0 : $1.value) }
         let failed = node.counts[.failed] ?? 0
-        return "\(done) of \(node.children.count)" + (failed > 0 ? ", \(failed) failed" : "")
+        return "\(done) of \(max(node.expected, node.children.count))" + (failed > 0 ? ", \(failed) failed" : "")
     }
 
     private static func look(of status: StepStatus?, isForgiven: Bool) -> (mark: String, token: ThemeToken) {

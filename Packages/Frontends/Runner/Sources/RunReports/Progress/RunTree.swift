@@ -16,6 +16,8 @@ struct RunTree {
         var isForgiven = false
         /// Those below it, in the order in which they began.
         var children: [Int] = []
+        /// How many there will be below it.
+        var expected = 0
         var counts: [StepStatus: Int] = [:]
         let parent: Int?
     }
@@ -30,6 +32,13 @@ struct RunTree {
     mutating func begin(_ facts: RunFacts) {
         name = facts.name
         for key in facts.steps { _ = place(of: key) }
+    }
+
+    /// A step begins that consists of so many.
+    mutating func expect(_ count: Int, below key: String, at now: Duration) {
+        let place = place(of: key)
+        nodes[place].expected = count
+        begin(place, at: now)
     }
 
     mutating func update(_ update: StepUpdate, at now: Duration) {
@@ -47,12 +56,17 @@ struct RunTree {
             nodes[place].began = now
         }
         // A step of several runs tells of itself only when all are over.
-        var parent = nodes[place].parent
-        while let above = parent, nodes[above].status == nil {
-            count(.running, insteadOf: nil, at: above)
-            nodes[above].status = .running
-            nodes[above].began = now
-            parent = nodes[above].parent
+        if let parent = nodes[place].parent { begin(parent, at: now) }
+    }
+
+    /// Marks a step and what is above it as running, as far as they have no state yet.
+    private mutating func begin(_ place: Int, at now: Duration) {
+        var next: Int? = place
+        while let place = next, nodes[place].status == nil {
+            count(.running, insteadOf: nil, at: place)
+            nodes[place].status = .running
+            nodes[place].began = now
+            next = nodes[place].parent
         }
     }
 

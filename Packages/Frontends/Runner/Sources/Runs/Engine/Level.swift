@@ -2,7 +2,9 @@ import Bundles
 import JSON
 
 /// One bundle of a run: the one that was started, or one that a step runs.
-struct Level: Sendable {
+///
+/// Each of its steps has it, so that it is shared and not copied.
+final class Level: Sendable {
     let bundle: Bundle
     let inputs: JSONObject
     let environment: JSONObject
@@ -10,6 +12,16 @@ struct Level: Sendable {
     let prefix: String
     /// Those of this bundle and of all around it; each of them has to agree.
     let permissions: [BundlePermissions]
+    /// Whether it is run by a step of the end.
+    let isEnd: Bool
     /// What `run` stands for.
     let run: JSONObject
+
+    init(
+        bundle: Bundle, inputs: JSONObject, environment: JSONObject, prefix: String, permissions: [BundlePermissions],
+        isEnd: Bool = false, run: JSONObject
+    ) {
+        (self.bundle, self.inputs, self.environment, self.prefix) = (bundle, inputs, environment, prefix)
+        (self.permissions, self.isEnd, self.run) = (permissions, isEnd, run)
+    }
 }

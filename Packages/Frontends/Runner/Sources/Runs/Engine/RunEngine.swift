@@ -8,7 +8,7 @@ import LoopKit
 ///
 /// What a step ended with is in the journal before anything that needs it begins, so that a run that broke off goes on
 /// without doing anything twice. Cancelling stops what runs, and the steps of the end are done even so.
-public struct RunEngine: Sendable {
+public final class RunEngine: Sendable {
     public typealias Emit = @Sendable (RunEvent) async -> Void
 
     let performer: any StepPerformer
@@ -21,7 +21,7 @@ public struct RunEngine: Sendable {
     let environment: @Sendable (_ bundle: Bundle, _ inputs: JSONObject) async throws -> JSONObject
     let emit: Emit
     /// While it runs: what writes the journal, which blocks. Actions that wait for something leave it.
-    private var thread: OwnThreadExecutor?
+    private let thread: OwnThreadExecutor?
 
     /// - Parameters:
     ///   - journal: where the run is written down; it knows what an earlier part of it has done.
@@ -44,6 +44,14 @@ public struct RunEngine: Sendable {
         self.loadBundle = loadBundle
         self.environment = environment
         self.emit = emit
+        thread = nil
+    }
+
+    private init(_ engine: RunEngine, on thread: OwnThreadExecutor) {
+        (performer, journal, options) = (engine.performer, engine.journal, engine.options)
+        (redactor, clock, now) = (engine.redactor, engine.clock, engine.now)
+        (loadBundle, environment, emit) = (engine.loadBundle, engine.environment, engine.emit)
+        self.thread = thread
     }
 
     /// Runs all of it with the value of every input. Throws only where the environment has no value, or the system no
@@ -51,11 +59,8 @@ public struct RunEngine: Sendable {
     public func run(_ bundle: Bundle, inputs: JSONObject) async throws -> RunSummary {
         let thread = try OwnThreadExecutor()
         defer { thread.end() }
-        var engine = self
-        engine.thread = thread
-        return try await withTaskExecutorPreference(thread) { [engine] in
-            try await engine.runHere(bundle, inputs: inputs)
-        }
+        let engine = RunEngine(self, on: thread)
+        return try await withTaskExecutorPreference(thread) { try await engine.runHere(bundle, inputs: inputs) }
     }
 
     private func runHere(_ bundle: Bundle, inputs: JSONObject) async throws -> RunSummary {
@@ -98,7 +103,7 @@ public struct RunEngine: Sendable {
         if overtime != nil || Task.isCancelled { run.restoreFromRecord() }
         guard !level.bundle.finally.isEmpty else { return (run, overtime) }
         // What cleans up must not be cancelled with what it cleans up after.
-        let ended = await Task(executorPreference: thread) { [run] in
+        let ended = await Task(executorPreference: thread) { [self, run] in
             do { return try await run.played(level.bundle.finally, within: options.endLimit) } catch {
                 await emit(.notice(step: nil, "the steps of the end took longer than \(options.endLimit.words)"))
                 return run
@@ -145,7 +150,9 @@ public struct RunEngine: Sendable {
             }
         }
         do { try journal.end(summary) } catch {
-            await emit(.notice(step: nil, "the journal could not be written: \(AnyFailure(error).message)"))
+            if record.isFirstLoss() {
+                await emit(.notice(step: nil, "the journal could not be written: \(AnyFailure(error).message)"))
+            }
         }
         await emit(.ended(summary))
         return summary

@@ -7,11 +7,15 @@ final class RunRecord: Sendable {
     private struct State {
         var updates: [StepUpdate] = []
         var outcomes: [String: StepOutcome] = [:]
+        var hasLost = false
     }
 
     var updates: [StepUpdate] { state.withLock { $0.updates } }
 
     func outcome(of key: String) -> StepOutcome? { state.withLock { $0.outcomes[key] } }
+
+    /// Whether this is the first time that something cannot be written down.
+    func isFirstLoss() -> Bool { state.withLock { !exchange(&$0.hasLost, with: true) } }
 
     func add(_ update: StepUpdate) {
         state.withLock { state in

@@ -29,6 +29,7 @@ struct StepWork: Sendable {
     private func run(_ instances: [StepInstance], _ step: Step, _ key: String) async -> StepOutcome {
         var outcomes = [StepOutcome](repeating: StepOutcome(.cancelled), count: instances.count)
         let stopwatch = Stopwatch(engine.clock)
+        await engine.emit(.spread(step: key, count: instances.count))
         var width = step.parallel ?? instances.count
         if step.parallel == nil, case .foreach? = step.spread { width = 1 }
         await withTaskGroup(of: (Int, StepOutcome).self) { group in
@@ -98,7 +99,7 @@ struct StepWork: Sendable {
             update.attempt = attempt
             update.isRepeated = attempt == 1 && engine.journal.underway.contains(instance.key)
         }
-        do { try engine.journal.begin(begun) } catch { return failure(error) }
+        do { try await written(step) { try engine.journal.begin(begun) } } catch { return failure(error) }
         await engine.emit(.step(begun))
         let output = StepOutput(key: instance.key, engine: engine)
         let stopwatch = Stopwatch(engine.clock)
@@ -135,7 +136,7 @@ struct StepWork: Sendable {
         let stopwatch = Stopwatch(engine.clock)
         var outcome: StepOutcome
         do {
-            try engine.journal.begin(begun)
+            try await written(step) { try engine.journal.begin(begun) }
             await engine.emit(.step(begun))
             let inner = try Bundle(try engine.loadBundle(path, level.bundle.source.file))
             let inputs = BundleInputs.values(for: inner, values: instance.arguments)
@@ -144,7 +145,8 @@ struct StepWork: Sendable {
             let environment = try await engine.environment(inner, inputs.values)
             let nested = Level(
                 bundle: inner, inputs: inputs.values, environment: environment, prefix: instance.key + "/",
-                permissions: level.permissions + [inner.permissions], run: level.run)
+                permissions: level.permissions + [inner.permissions], isEnd: isEnd(step), run: level.run)
+            await engine.emit(.spread(step: instance.key, count: inner.allSteps.count))
             let limit = step.timeout ?? inner.timeout ?? engine.options.runLimit
             let (run, overtime) = await engine.play(nested, within: limit, slots, record)
             outcome = overtime.map(failure) ?? result(of: run)
@@ -200,6 +202,22 @@ struct StepWork: Sendable {
         }
     }
 
+    // MARK: Writing down
+
+    private func isEnd(_ step: Step) -> Bool { level.isEnd || step.path[0] == "finally" }
+
+    /// Writes into the journal. The steps of the end are done also where that fails, since they clean up.
+    private func written(_ step: Step, _ write: () throws -> Void) async throws {
+        do { try write() } catch {
+            guard isEnd(step) else { throw error }
+            guard record.isFirstLoss() else { return }
+            let why = AnyFailure(error).message
+            await engine.emit(
+                .notice(
+                    step: nil, "the journal could not be written, and the steps of the end are done without: \(why)"))
+        }
+    }
+
     // MARK: Telling
 
     private func update(
@@ -241,7 +259,7 @@ struct StepWork: Sendable {
         _ change: (inout StepUpdate) -> Void = { _ in }
     ) async -> StepOutcome {
         var ended = update(key, step, outcome, arguments, change)
-        do { try engine.journal.end(ended) } catch {
+        do { try await written(step) { try engine.journal.end(ended) } } catch {
             ended.outcome = failure(error)
         }
         await tell(ended)

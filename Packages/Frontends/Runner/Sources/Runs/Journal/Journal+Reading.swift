@@ -1,5 +1,5 @@
 public import Capabilities
-import JSON
+public import JSON
 import ProcessKit
 import StorageKit
 
@@ -11,11 +11,11 @@ extension Journal {
         FROM runs
         """
 
-    /// The newest runs.
+    /// The runs that began last.
     public func runs(limit: Int, name: String? = nil) async throws -> [RunRow] {
         try await database.read { connection in
             try connection.all(
-                Self.columns + " WHERE ?1 IS NULL OR name = ?1 ORDER BY started DESC, id DESC LIMIT ?2", name, limit
+                Self.columns + " WHERE ?1 IS NULL OR name = ?1 ORDER BY number DESC LIMIT ?2", name, limit
             ) { try Self.row($0) }
         }
     }
@@ -26,12 +26,26 @@ extension Journal {
         let found = try await database.read { connection in
             try connection.all(
                 Self.columns
-                    + " WHERE ?1 IS NULL OR substr(id, 1, length(?1)) = ?1 ORDER BY started DESC, id DESC LIMIT 2", name
+                    + " WHERE ?1 IS NULL OR substr(id, 1, length(?1)) = ?1 ORDER BY number DESC LIMIT 2", name
             ) { try Self.row($0) }
         }
         guard let first = found.first else { throw RunError.unknown(name) }
         if let name, found.count > 1, first.id != name { throw RunError.ambiguous(name) }
         return first
+    }
+
+    /// What a run gave in the end, and why it failed.
+    public func ending(of run: String) async throws -> (outputs: JSONObject, error: StepError?) {
+        let row = try await database.read { connection in
+            try connection.first("SELECT outputs, error_code, error_message FROM runs WHERE id = ?", run) { row in
+                (try row[0] as String?, try row[1] as String?, try row[2] as String?)
+            }
+        }
+        guard let (outputs, code, message) = row else { return ([:], nil) }
+        return (
+            try outputs.map { try JSON(parsing: Array($0.utf8)).object ?? [:] } ?? [:],
+            code.map { StepError(code: $0, message: message ?? "") }
+        )
     }
 
     /// Every attempt of every step, in the order in which they began.

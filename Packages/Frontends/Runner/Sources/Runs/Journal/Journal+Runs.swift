@@ -6,9 +6,11 @@ import StorageKit
 
 extension Journal {
     /// Begins a run.
-    public func begin(_ bundle: Bundle, inputs: JSONObject, eventsKept: Int = RunOptions().eventsKept) async throws
-        -> JournalRun
-    {
+    ///
+    /// - Parameter alone: refuses that while another run of the same file goes on.
+    public func begin(
+        _ bundle: Bundle, inputs: JSONObject, alone: Bool = false, eventsKept: Int = RunOptions().eventsKept
+    ) async throws -> JournalRun {
         let time = now()
         let id = RunID.new(at: time)
         let holder = ProcessIdentity.own.text
@@ -20,9 +22,19 @@ extension Journal {
         }
         let text = JSON.object(shown).text()
         try await database.write { connection in
+            let others =
+                try alone
+                ? connection.all(
+                    "SELECT id, holder FROM runs WHERE file = ? AND status = 'running' AND holder IS NOT NULL",
+                    bundle.source.file
+                ) { (id: try $0[0] as String, holder: try $0[1] as String) } : []
+            for other in others where ProcessIdentity(other.holder)?.isAlive == true {
+                throw RunError.overlaps(bundle.name, other.id)
+            }
             try connection.run(
                 """
-                INSERT INTO runs (id, name, file, digest, inputs, started, status, holder) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO runs (id, name, file, digest, inputs, started, status, holder, number)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM runs))
                 """, id.text, bundle.name, bundle.source.file, bundle.source.digest, text, time,
                 RunSummary.Status.running.rawValue, holder)
         }

@@ -55,6 +55,20 @@ public final class Journal: Sendable {
                 time INTEGER NOT NULL, event TEXT NOT NULL, PRIMARY KEY (run, number)) STRICT, WITHOUT ROWID;
             CREATE TABLE cache (
                 digest TEXT PRIMARY KEY, result TEXT NOT NULL, until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-            """)
+            """),
+        Migration(
+            "order",
+            """
+            -- The order in which runs began, which is not that of their times where a clock was wrong for a while.
+            ALTER TABLE runs ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
+            UPDATE runs SET number = ordered.number
+                FROM (SELECT id, row_number() OVER (ORDER BY started, id) AS number FROM runs) AS ordered
+                WHERE ordered.id = runs.id;
+            DROP INDEX runs_newest;
+            CREATE INDEX runs_newest ON runs (number);
+            -- When a result was kept. Of those that are there nobody knows it.
+            DELETE FROM cache;
+            ALTER TABLE cache ADD COLUMN made INTEGER NOT NULL DEFAULT 0;
+            """),
     ]
 }

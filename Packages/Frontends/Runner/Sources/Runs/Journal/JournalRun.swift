@@ -1,4 +1,4 @@
-import Capabilities
+public import Capabilities
 import JSON
 import ProcessKit
 import StorageKit
@@ -6,7 +6,7 @@ import Synchronization
 
 /// One run in the journal, by the process that runs it.
 ///
-/// It writes on the thread that calls, which is the engine's own.
+/// It writes on the thread that calls, which is the engine's own. One that is not kept forgets everything.
 public final class JournalRun: Sendable {
     public let id: RunID
     /// Whether an earlier process has done a part of it.
@@ -15,7 +15,7 @@ public final class JournalRun: Sendable {
     let finished: [String: StepOutcome]
     /// What had begun then and was not over.
     let underway: Set<String>
-    private let journal: Journal
+    private let journal: Journal?
     private let eventsKept: Int
     private let state: Mutex<State>
 
@@ -29,7 +29,7 @@ public final class JournalRun: Sendable {
     }
 
     init(
-        _ journal: Journal, _ id: RunID, isResumed: Bool = false, finished: [String: StepOutcome] = [:],
+        _ journal: Journal?, _ id: RunID, isResumed: Bool = false, finished: [String: StepOutcome] = [:],
         underway: Set<String> = [], events: Int = 0, steps: Int = 0, eventsKept: Int = RunOptions().eventsKept
     ) {
         self.journal = journal
@@ -41,9 +41,13 @@ public final class JournalRun: Sendable {
         state = Mutex(State(nextEvent: events, nextStep: steps))
     }
 
+    /// A run of which nothing is written down, so that it cannot go on after it broke off.
+    public static func unkept(at time: Timestamp) -> JournalRun { JournalRun(nil, .new(at: time)) }
+
     // MARK: Steps
 
     func begin(_ update: StepUpdate) throws {
+        guard let journal else { return }
         let (id, number) = (id.text, number())
         try journal.database.writeNow { connection in
             if isResumed {
@@ -62,6 +66,7 @@ public final class JournalRun: Sendable {
 
     /// Writes down how a step ended, and what it said meanwhile.
     func end(_ update: StepUpdate) throws {
+        guard let journal else { return }
         let (id, number) = (id.text, number())
         let events = takeEvents()
         let outcome = update.outcome
@@ -84,6 +89,7 @@ public final class JournalRun: Sendable {
 
     /// Keeps what a step says until it ends, as long as that is not too much.
     func note(_ event: JSON, of step: String, at time: Timestamp) {
+        if journal == nil { return }
         state.withLock { state in
             let count = state.counts[step, default: 0]
             state.counts[step] = count + 1
@@ -96,6 +102,7 @@ public final class JournalRun: Sendable {
 
     /// The run is over.
     func end(_ summary: RunSummary) throws {
+        guard let journal else { return }
         let id = id.text
         let events = takeEvents()
         try journal.database.writeNow { connection in
@@ -112,20 +119,24 @@ public final class JournalRun: Sendable {
     // MARK: Results of before
 
     func cached(_ digest: String, at time: Timestamp) throws -> JSON? {
+        guard let journal else { return nil }
         let text = try journal.database.readNow { connection in
-            try connection.first("SELECT result FROM cache WHERE digest = ? AND until > ?", digest, time) { row in
-                try row[0] as String
-            }
+            // What was kept in the future was kept by a clock that was wrong, and so is the end of its time.
+            try connection.first(
+                "SELECT result FROM cache WHERE digest = ?1 AND until > ?2 AND made <= ?2", digest, time
+            ) { try $0[0] as String }
         }
         return try text.map { try JSON(parsing: Array($0.utf8)) }
     }
 
     func keep(_ result: JSON, as digest: String, until: Timestamp) throws {
+        guard let journal else { return }
         let time = journal.now()
         try journal.database.writeNow { connection in
             try connection.run("DELETE FROM cache WHERE until <= ?", time)
             try connection.run(
-                "INSERT OR REPLACE INTO cache (digest, result, until) VALUES (?, ?, ?)", digest, result.text(), until)
+                "INSERT OR REPLACE INTO cache (digest, result, until, made) VALUES (?, ?, ?, ?)", digest,
+                result.text(), until, time)
         }
     }
 

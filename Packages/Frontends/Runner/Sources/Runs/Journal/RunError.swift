@@ -7,6 +7,7 @@ public enum RunError: Failure, Hashable {
     case stillRunning(String)
     case alreadyDone(String)
     case changed(String)
+    case overlaps(String, String)
 
     public var code: String {
         switch self {
@@ -15,10 +16,13 @@ public enum RunError: Failure, Hashable {
         case .stillRunning: "run.still-running"
         case .alreadyDone: "run.already-done"
         case .changed: "run.changed"
+        case .overlaps: "run.overlaps"
         }
     }
 
-    public var exit: ExitCode { .usage }
+    public var exit: ExitCode {
+        if case .overlaps = self { .failed } else { .usage }
+    }
 
     public var message: String {
         switch self {
@@ -29,6 +33,8 @@ public enum RunError: Failure, Hashable {
         case .alreadyDone(let id): "the run \(id) has ended well, so that there is nothing to go on with"
         case .changed(let file):
             "\(PlainText.escape(file)) was changed since that run began; run it from the beginning, or take the change back"
+        case .overlaps(let name, let id):
+            "\(PlainText.escape(name)) is still running as \(id), so it was not started a second time"
         }
     }
 }

@@ -7,6 +7,8 @@ public enum RunEvent: Sendable {
     case began(RunFacts)
     /// A step, or one of its runs, has come to another state.
     case step(StepUpdate)
+    /// A step has begun that consists of so many: runs of it, or the steps of the bundle that it runs.
+    case spread(step: String, count: Int)
     /// Something that the action of a step said while it ran.
     case output(step: String, ActionEvent)
     case notice(step: String?, String)
