@@ -33,7 +33,7 @@ enum RunnerBenchmark {
         return [
             Figure(
                 "\(steps) steps with a journal / make with as many targets", ours.median / theirs.median, "ratio",
-                .atMost(0.5)),
+                .atMost(0.12)),
             Figure("martlet", ours.median, "s"), Figure("make", theirs.median, "s"),
         ]
     }

@@ -10,6 +10,24 @@ struct ExampleBundleTests {
         return "\(root)/Apps/examples/bundles"
     }
 
+    /// The first block of YAML that the guide to bundles shows, as it stands there.
+    @Test("of the guide runs as it is written, and shows what it gives") func guide() async throws {
+        try await RunnerHome.with { home in
+            let root = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
+            let guide = String(decoding: try Files.read("\(root)/docs/BUNDLES.md", limit: 1 << 20), as: UTF8.self)
+            let text = try #require(
+                guide.split(separator: "```yaml\n").dropFirst().first?.split(separator: "```").first)
+            try home.write(String(text), "review.yaml")
+            let run = try await home.martlet("run", "review.yaml", "--input", "repo=.")
+            #expect(run.code == 0, "\(run.output)\(run.errors)")
+            let lines = run.output.lines
+            let end = try #require(lines.firstIndex { $0.hasPrefix("review ok in ") })
+            #expect(lines[(end + 1)...].first?.hasPrefix("review:") == true, "\(run.output)")
+            let shown = try await home.martlet("runs", "show")
+            #expect(shown.output.contains("outputs") && shown.output.contains("review"), "\(shown.output)")
+        }
+    }
+
     // row W-07
     @Test("ask a model and keep its answer") func askAndSave() async throws {
         try await RunnerHome.with { home in

@@ -18,6 +18,23 @@ struct RunnerCrashTests {
             }.joined() + "outputs: {count: \"${{ length(lines(steps.s200.result.path)) }}\"}\n"
     }
 
+    /// The limit stands for a disk that is full, which a test has not: no file grows beyond it.
+    @Test("by a full disk cleans up, and says what happened") func full() async throws {
+        try await RunnerHome.with { home in
+            try home.write(
+                """
+                name: full
+                permissions: {actions: [file.write]}
+                steps: [{id: many, foreach: "${{ range(5000) }}", action: version}]
+                finally: [{id: tidy, action: file.write, with: {path: tidy.txt, text: "${{ run.failed }}"}}]
+                """)
+            let run = try await Program.martlet.shell(
+                "ulimit -f 400; $M run b.yaml --quiet", home: home.path, adding: home.variables)
+            #expect(run.code == 1 && run.output.hasPrefix("full failed in "), "\(run.output)\(run.errors)")
+            #expect(try home.read("tidy.txt") == "true")
+        }
+    }
+
     // row W-07
     @Test("goes on, does nothing again that was over, tells what was under way, and ends as if nothing had been")
     func killed() async throws {

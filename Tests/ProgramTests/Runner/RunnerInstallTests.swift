@@ -41,7 +41,7 @@ struct RunnerInstallTests {
             #expect(!Files.exists("\(home.path)/table"))
             let first = try await home.martlet("run", "install", "b.yaml", "--cron", "--write", "--input", "who=Bob")
             #expect(first.code == 0, "\(first.errors)")
-            #expect(first.errors.contains("30 3 * * * cd "))
+            #expect(first.output.split(separator: "30 3 * * * cd ").count == 2, "\(first.output)")
             try home.write("MAILTO=ada\n\(try home.read("table"))@daily tidy # martlet: other\n", "table")
             let again = try await home.martlet(
                 "run", "install", "b.yaml", "--cron", "--write", "--input", "who=100% Ada", "--json")
@@ -55,6 +55,25 @@ struct RunnerInstallTests {
             let run = try await Program.martlet.shell(command, home: "/", adding: home.variables)
             #expect(run.code == 0, "\(run.output)\(run.errors)")
             #expect(try home.read("done.txt") == "100% Ada")
+            // Quiet, but for what goes wrong, which is in the log.
+            let log = "martlet/state/logs/nightly.log"
+            #expect(try home.read(log) == "")
+            try home.write(bundle.replacing("path: done.txt", with: "path: done.txt/no"))
+            #expect(try await Program.martlet.shell(command, home: "/", adding: home.variables).code != 0)
+            #expect(try home.read(log).contains("nightly failed"))
+            let removed = try await home.martlet("run", "uninstall", "b.yaml", "--json")
+            #expect(removed.code == 0 && removed.output.contains("\"crontab\""), "\(removed.errors)")
+            #expect(try home.read("table").lines == ["MAILTO=ada", "@daily tidy # martlet: other"])
+        }
+    }
+
+    @Test("says so where there is no cron") func withoutCron() async throws {
+        try await RunnerHome.with { home in
+            var home = home
+            home.variables["PATH"] = "\(home.path)/nothing"
+            try home.write(bundle)
+            let run = try await home.martlet("run", "install", "b.yaml", "--cron", "--write")
+            #expect(run.code == 2 && run.errors.contains("there is no program 'crontab' here"), "\(run.errors)")
         }
     }
 

@@ -20,6 +20,7 @@ enum RunnerError: Failure {
     case schedule(String)
     case file(String)
     case notSo(String)
+    case journal(AnyFailure)
 
     var code: String {
         switch self {
@@ -38,6 +39,7 @@ enum RunnerError: Failure {
         case .schedule: "bundle.schedule"
         case .file: "run.file"
         case .notSo: "run.expectation"
+        case .journal(let error): error.code
         }
     }
 
@@ -46,6 +48,7 @@ enum RunnerError: Failure {
         case .notTrusted: .denied
         case .timedOut: .unreachable
         case .ended(_, let exit, _), .replayed(_, _, let exit, _): exit
+        case .journal(let error): error.exit
         case .cannotStop, .notRunning, .notRecorded, .file, .notSo: .failed
         default: .usage
         }
@@ -65,11 +68,13 @@ enum RunnerError: Failure {
             "\(action) \(effect.rawValue) something, and the bundle does not permit it; add it to permissions.actions"
         case .runsItself: "a bundle runs another one with 'bundle: FILE' in a step, and not with this action"
         case .timedOut(let limit): "it was not done within \(limit.words), which is the step's limit"
-        case .ended(let action, let exit, _): "\(action) ended with the exit code \(exit.rawValue)"
+        case .ended(let action, let exit, let result):
+            "\(action) ended with the exit code \(exit.rawValue)\(ResultReason.text(result).map { ": \($0)" } ?? "")"
         case .recording(let file, let why): "\(PlainText.escape(file)) is no recording that can be replayed: \(why)"
         case .notRecorded(let step): "the recording has no more of the step \(PlainText.escape(step))"
         case .replayed(_, let message, _, _): message
         case .cannotStop(let id): "the run \(id) was asked to stop and has not ended yet"
+        case .journal(let error): "\(error.message); with --no-journal it is run without being kept"
         case .notRunning(let id): "the run \(id) is not going on, so that there is nothing to stop"
         }
     }

@@ -47,6 +47,7 @@ struct LabFeature: RunningFeature {
             })
         registry.add(
             Action("lab.judge", "End with a finding", .reads) { _ in Finding() })
+        registry.add(Action("lab.look", "Look whether something is well", .reads) { _ in Sickness() })
         registry.add(Action("lab.break", "Break something", .destroys) { _ in "broken" })
         registry.add(
             Action("lab.hang", "Never end, whatever anybody says", .reads) { _ -> String in
@@ -88,6 +89,17 @@ struct LabError: Failure {
     let message: String
     var code: String { "lab.failed" }
     var exit: ExitCode { .toolFailed }
+}
+
+/// A result that says by itself why it is a failure, and what to do.
+struct Sickness: Record {
+    var exit: ExitCode { .unreachable }
+
+    static let fields: [Field<Sickness>] = [
+        Field("state", "How it is", .state) { _ in "down" },
+        Field("reason", "Why") { _ in "nobody answers at the door" },
+        Field("mend", "What to do") { _ in "ring the bell" },
+    ]
 }
 
 struct Finding: OutputValue {

@@ -5,8 +5,9 @@ import HTTPTesting
 import HostKit
 import JSON
 import Registry
-import RunnerFrontend
 import Testing
+
+@testable import RunnerFrontend
 
 @Suite("Running a bundle", .serialized, .timeLimit(.minutes(5)))
 struct RunTests {
@@ -35,6 +36,10 @@ struct RunTests {
             #expect(types.first == "run_started" && types.last == "run_ended" && types.contains("step_output"))
             let id = try #require(run.json["run"]?.string)
             #expect(try await desk.perform("runs.list").json[0]?["id"] == .string(id))
+            let told = desk.output.events.compactMap(\.text).joined()
+            #expect(told.hasSuffix("text: Hello Ada\nlist: [0,1]\n"), "\(told)")
+            #expect(
+                try await desk.perform("runs.show").json["outputs"] == ["text": "Hello Ada", "list": [0, 1]])
             let shown = try await desk.perform("runs.show", ["run": .string(String(id.prefix(18)))]).json
             #expect(
                 shown["steps"]?.array?.compactMap { $0["step"]?.string } == ["greet", "each[0]", "each[1]", "each"])
@@ -181,6 +186,76 @@ struct RunTests {
             #expect(steps.map { $0["status"]?.string ?? "" } == ["failed", "failed", "blocked", "ok"])
             #expect(steps.first?["result"] == "something is wrong")
             #expect(steps.last?["result"] == "something is wrong, exit 1")
+        }
+    }
+
+    @Test("says of a result that stands for a failure why it does, and what to do, wherever it tells of it")
+    func reasons() async throws {
+        try await Desk.with { desk in
+            let words = "lab.look ended with the exit code 4: nobody answers at the door; ring the bell"
+            let run = try await desk.run(
+                "name: looks\nsteps: [{id: look, action: lab.look}]", ["junit": .string("\(desk.folder)/junit.xml")])
+            #expect(run.exit == .unreachable && run.json["error"]?["message"] == .string(words))
+            #expect(try desk.read("junit.xml").contains("message=\"\(words)\""))
+            let shown = try await desk.perform("runs.show").json
+            #expect(shown["error"] == .string(words) && shown["steps"]?[0]?["error"] == .string(words))
+        }
+    }
+
+    @Test("tells the rows that are not well, and not those that are") func rows() {
+        let rows: JSON = [
+            ["id": "a", "state": "ok", "found": "fine"],
+            ["id": "b", "state": "warning", "found": "old", "mend": "renew"],
+            ["id": "c", "state": "failed", "found": "gone", "mend": "bring it back"],
+        ]
+        #expect(ResultReason.text(rows) == "c: gone; bring it back")
+        #expect(
+            ResultReason.text(["text": "x"]) == nil && ResultReason.text([]) == nil && ResultReason.text("x") == nil)
+        let many = JSON.array((1...5).map { ["reason": .string("r\($0)")] })
+        #expect(ResultReason.text(many) == "r1; r2; r3; and 2 more")
+    }
+
+    @Test("keeps nothing with --no-journal, also where nothing can be kept; without, says how")
+    func unkept() async throws {
+        try await Desk.with { desk in
+            // No folder can be made there, whoever asks.
+            desk.variables["MARTLET_HOME"] = "/proc/nobody/martlet"
+            let text = "name: container\nsteps: [{action: lab.echo, with: {value: 1}}]"
+            let failure = try await desk.failure(text)
+            #expect(failure?.message.hasSuffix("; with --no-journal it is run without being kept") == true)
+            let run = try await desk.run(text, ["no-journal": true])
+            #expect(run.exit == .done && run.json["steps"]?[0]?["result"] == 1)
+            let told = desk.output.notices.filter { $0.contains("nothing of this run is kept") }
+            #expect(told.count == 1)
+            for other in ["resume": "last", "alone": true] as JSONObject {
+                let refused = try await desk.failure(text, ["no-journal": true, other.0: other.1])
+                #expect(refused?.exit == .usage && refused?.message.contains("needs the journal") == true)
+            }
+        }
+    }
+
+    @Test("says when a secret goes into a file") func writtenSecret() async throws {
+        try await Desk.with { desk in
+            let text = """
+                name: leak
+                inputs: {token: {secret: true}}
+                permissions: {actions: [file.write]}
+                steps:
+                  - {id: plain, action: file.write, with: {path: "\(desk.folder)/plain.txt", text: "harmless"}}
+                  - {id: leak, action: file.write, with: {path: "\(desk.folder)/leak.txt", text: "it is ${{ inputs.token }}"}}
+                """
+            _ = try await desk.run(text, ["input": ["token=open-sesame-4711"]])
+            let told = desk.output.events.compactMap(\.text).filter { $0.contains("gets a secret") }
+            #expect(told.count == 1 && told[0].contains("leak: \(desk.folder)/leak.txt"), "\(told)")
+            #expect(try desk.read("leak.txt") == "it is open-sesame-4711")
+        }
+    }
+
+    @Test("that nobody has begun yet is told to whoever lists them") func none() async throws {
+        try await Desk.with { desk in
+            let rows = try await desk.perform("runs.list").json
+            #expect(rows == [])
+            #expect(desk.output.notices == ["no run is kept here; 'martlet run FILE' runs a bundle"])
         }
     }
 

@@ -1,7 +1,9 @@
 import Bundles
 import Capabilities
 import CoreTesting
+import FileKit
 import JSON
+import ProcessKit
 import Registry
 import Testing
 
@@ -12,28 +14,77 @@ struct ScheduleTests {
     @Test(
         "runs at the times that a crontab says, in systemd's words",
         arguments: [
-            ("0 3 * * *", "*-*-* 3:0:00"), ("*/15 * * * *", "*-*-* *:0/15:00"),
-            ("30 8 * * 1-5", "Mon,Tue,Wed,Thu,Fri *-*-* 8:30:00"),
-            ("0 0 1,15 * *", "*-*-1,15 0:0:00"), ("5 4 * */3 *", "*-1/3-* 4:5:00"),
-            ("0 9-17/2 * * *", "*-*-* 9..17/2:0:00"),
-            ("0 12 * * 0,7", "Sun *-*-* 12:0:00"),
+            ("0 3 * * *", ["*-*-* 3:0:00"], "0 3 * * *"), ("*/15 * * * *", ["*-*-* *:0/15:00"], "*/15 * * * *"),
+            ("30 8 * * 1-5", ["Mon,Tue,Wed,Thu,Fri *-*-* 8:30:00"], "30 8 * * 1-5"),
+            ("0 0 1,15 * *", ["*-*-1,15 0:0:00"], "0 0 1,15 * *"),
+            ("5 4 * */3 *", ["*-1/3-* 4:5:00"], "5 4 * */3 *"),
+            ("0 9-17/2 * * *", ["*-*-* 9..17/2:0:00"], "0 9-17/2 * * *"),
+            ("0 12 * * 0,7", ["Sun *-*-* 12:0:00"], "0 12 * * 0,7"),
+            ("0 8 * * MON-FRI", ["Mon,Tue,Wed,Thu,Fri *-*-* 8:0:00"], "0 8 * * 1-5"),
+            ("0 8 * * sat-sun", ["Sat,Sun *-*-* 8:0:00"], "0 8 * * 6-7"),
+            ("0 0 1 JAN,jul *", ["*-1,7-1 0:0:00"], "0 0 1 1,7 *"),
+            ("0 3 1 * 1", ["*-*-1 3:0:00", "Mon *-*-* 3:0:00"], "0 3 1 * 1"),
+            ("0 3 */2 * 1", ["Mon *-*-1/2 3:0:00"], "0 3 */2 * 1"), ("0 0 29 2 *", ["*-2-29 0:0:00"], "0 0 29 2 *"),
+            ("@daily", ["*-*-* 0:0:00"], "0 0 * * *"), ("@Weekly", ["Sun *-*-* 0:0:00"], "0 0 * * 0"),
+            ("@hourly", ["*-*-* *:0:00"], "0 * * * *"), ("@yearly", ["*-1-1 0:0:00"], "0 0 1 1 *"),
         ])
-    func calendar(cron: String, calendar: String) throws {
-        #expect(try CronFields(cron).calendar() == calendar)
+    func calendar(cron: String, calendars: [String], line: String) throws {
+        let schedule = try CronSchedule(parsing: cron)
+        #expect(schedule.calendars == calendars && schedule.line == line)
     }
 
     @Test(
-        "is refused where systemd or a crontab cannot say it",
-        arguments: ["0 3 * *", "0 3 * * mon", "0 3 1 * 1", "x", "0 0 * * 9"])
+        "is refused where no crontab can say it",
+        arguments: [
+            "0 3 * *", "x", "0 0 * * 9", "60 * * * *", "*/0 * * * *", "*/60 * * * *", "0 24 * * *", "0 0 0 * *",
+            "0 0 32 * *", "0 0 * 13 *", "0 0 30 2 *", "0 0 31 4,6,9,11 *", "5-1 * * * *", "1/2 * * * *", "1, * * * *",
+            "+1 * * * *", "1-2-3 * * * *", "*-5 * * * *", "** * * * *", "0 0 * * mo", "@reboot", "@dayly",
+            "\u{661} * * * *", "99999999999999999999 * * * *",
+        ])
     func refused(cron: String) {
-        #expect(throws: RunnerError.self) { try CronFields(cron).calendar() }
+        #expect(throws: CronSchedule.Problem.self) { try CronSchedule(parsing: cron) }
+    }
+
+    /// Whatever is taken is also what systemd takes.
+    @Test("is understood by systemd, where that is here", .enabled(if: Files.exists("/usr/bin/systemd-analyze")))
+    func understood() async throws {
+        var generator = SeededGenerator(seed: 13)
+        func field(_ low: Int, _ high: Int) -> String {
+            let (one, two) = (
+                Int.random(in: low...high, using: &generator), Int.random(in: low...high, using: &generator)
+            )
+            switch Int.random(in: 0..<6, using: &generator) {
+            case 0, 1: return "*"
+            case 2: return "*/\(Int.random(in: 1...high, using: &generator))"
+            case 3: return "\(one),\(two)"
+            case 4: return "\(min(one, two))-\(max(one, two))/\(Int.random(in: 1...high, using: &generator))"
+            default: return "\(one)"
+            }
+        }
+        var calendars: [String] = []
+        while calendars.count < 200 {
+            let cron = "\(field(0, 59)) \(field(0, 23)) \(field(1, 31)) \(field(1, 12)) \(field(0, 7))"
+            do { calendars += try CronSchedule(parsing: cron).calendars } catch {
+                #expect(error.message.contains("names a day that no month"), "\(cron): \(error.message)")
+            }
+        }
+        let checked = try await Launcher().run(
+            Command(
+                "/usr/bin/systemd-analyze", ["calendar"] + calendars, environment: CommandEnvironment(["TZ": "UTC"])),
+            timeout: .seconds(60))
+        #expect(checked.status == .exited(0), "\(String(decoding: checked.errors, as: UTF8.self))")
+        let never = String(decoding: checked.output, as: UTF8.self).split(separator: "\n").filter {
+            $0.contains("never")
+        }
+        #expect(never.isEmpty, "\(never)")
     }
 
     private func run(_ schedule: BundleSchedule) throws -> ScheduledRun {
         ScheduledRun(
             bundle: try Bundle(
                 BundleSource(Array("name: n\nsteps: [{action: a}]".utf8), file: "/srv/it's 100%.yaml")),
-            schedule: schedule, program: "/usr/bin/martlet", folder: "/srv", inputs: ["a=$HOME \"x\""])
+            schedule: schedule, program: "/usr/bin/martlet", inputs: ["a=$HOME \"x\""], logFolder: "/var/log",
+            variables: "/etc/50%.env")
     }
 
     @Test("is a unit and a line in which no character means more than itself")
@@ -41,12 +92,13 @@ struct ScheduleTests {
         let run = try run(.every(.seconds(300)))
         #expect(
             run.service.contains(
-                #"ExecStart="/usr/bin/martlet" "run" "start" "/srv/it's 100%%.yaml" "--input" "a=$$HOME \"x\"" "--no-input""#
+                #"ExecStart="/usr/bin/martlet" "run" "start" "/srv/it's 100%%.yaml" "--input" "a=$$HOME \"x\"" "--no-input" "--alone""#
             ))
-        #expect(try run.timer().contains("OnUnitActiveSec=300000ms"))
+        #expect(run.service.contains("WorkingDirectory=/srv\nEnvironmentFile=-/etc/50%%.env\n"))
+        #expect(run.timer().contains("OnUnitActiveSec=300000ms"))
         #expect(
             try run.line()
-                == #"*/5 * * * * cd '/srv' && '/usr/bin/martlet' 'run' 'start' '/srv/it'\''s 100\%.yaml' '--input' 'a=$HOME "x"' '--no-input' # martlet: n"#
+                == #"*/5 * * * * cd '/srv' && '/usr/bin/martlet' 'run' 'start' '/srv/it'\''s 100\%.yaml' '--input' 'a=$HOME "x"' '--no-input' '--alone' '--quiet' >>'/var/log/n.log' 2>&1 # martlet: n"#
         )
     }
 
@@ -69,11 +121,45 @@ struct ScheduleTests {
             let file = try desk.write("{name: hourly, schedule: {every: 1h}, steps: [{action: lab.echo}]}", "b.yaml")
             let shown = try await desk.perform("run.install", ["bundle": .string(file), "systemd": true]).json
             #expect(shown["written"] == false && shown["files"]?.array?.count == 2)
-            #expect(desk.output.notices.joined().contains("OnUnitActiveSec=3600000ms"))
+            let text = desk.output.events.compactMap(\.text).joined()
+            #expect(text.components(of: "OnUnitActiveSec=3600000ms") == 1, "\(text)")
+            #expect(desk.output.notices.contains("nothing was written; add --write to put it in place"))
             #expect(throws: (any Error).self) { try desk.read(".config/systemd/user/martlet-hourly.timer") }
             _ = try await desk.perform("run.install", ["bundle": .string(file), "systemd": true, "write": true])
             #expect(try desk.read(".config/systemd/user/martlet-hourly.service").contains(file))
             await #expect(throws: RunnerError.self) { try await desk.perform("run.install", ["bundle": .string(file)]) }
+        }
+    }
+
+    @Test("is removed by its file or by its name, and what else is there stays") func uninstall() async throws {
+        try await Desk.with { desk in
+            desk.variables["PATH"] = ""
+            let units = ".config/systemd/user"
+            for word in ["hourly", "\(desk.folder)/b.yaml"] {
+                let file = try desk.write(
+                    "{name: hourly, schedule: {every: 1h}, steps: [{action: lab.echo}]}", "b.yaml")
+                _ = try await desk.perform("run.install", ["bundle": .string(file), "systemd": true, "write": true])
+                try desk.write("[Unit]\n", "\(units)/martlet-other.timer")
+                let removed = try await desk.perform("run.uninstall", ["bundle": .string(word)]).json
+                #expect(removed["removed"]?.array?.count == 2, "\(removed)")
+                #expect(removed["next"]?.string?.contains("stop martlet-hourly.timer") == true)
+                #expect(try Files.list("\(desk.folder)/\(units)").map(\.name) == ["martlet-other.timer"])
+            }
+            await #expect(throws: RunnerError.self) { try await desk.perform("run.uninstall", ["bundle": "hourly"]) }
+        }
+    }
+
+    @Test("means with a path that was typed the one from where it was typed") func typedPaths() async throws {
+        try await Desk.with { desk in
+            let text = """
+                {name: p, schedule: {cron: '@daily'}, inputs: {repo: {type: path}, word: {}}, steps: [{action: lab.echo}]}
+                """
+            let file = try desk.write(text, "b.yaml")
+            let shown = try await desk.perform(
+                "run.install", ["bundle": .string(file), "cron": true, "input": ["repo=here", "word=here"]])
+            let line = shown.json["files"]?[0]?["text"]?.string ?? ""
+            #expect(line.contains("/here'") && line.contains("'word=here'") && !line.contains("'repo=here'"))
+            #expect(line.hasPrefix("0 0 * * * cd '\(desk.folder)' && "), "\(line)")
         }
     }
 
@@ -102,5 +188,12 @@ struct ScheduleTests {
         private(set) var all: [Duration] = []
 
         func add(_ offset: Duration) { all.append(offset) }
+    }
+}
+
+extension String {
+    /// How often a part is in it.
+    fileprivate func components(of part: String) -> Int {
+        split(separator: part, omittingEmptySubsequences: false).count - 1
     }
 }

@@ -27,6 +27,9 @@ enum FileActions {
         .flag("append", "Add to what it holds")
     ) { context, path, text, append in
         let path = absolute(path, context.host)
+        if context.host.redactor.redact(text) != text {
+            context.notice("\(PlainText.escape(path)) gets a secret that everybody can read who can read the file")
+        }
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
             try Files.makeDirectories(String(path[..<slash]), mode: 0o755)
         }

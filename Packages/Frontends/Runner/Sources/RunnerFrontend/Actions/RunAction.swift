@@ -26,6 +26,8 @@ struct RunAction {
             .flag("schema", "Print the JSON Schema of bundles"),
             .option("resume", "Go on with this run, or with 'last'", as: String?.self, completion: .words(["last"])),
             .flag("again", "With --resume: do again what failed"),
+            .flag("no-journal", "Keep nothing of it, where no data can be kept; it cannot be resumed then"),
+            .flag("alone", "Do not begin while another run of this bundle goes on"),
             .option("every", "Run it again and again, at this interval", as: Duration?.self),
             .option("junit", "Write JUnit's XML to this file", as: PathValue?.self),
             .option("html", "Write a page with the timeline to this file", as: PathValue?.self),
@@ -33,8 +35,8 @@ struct RunAction {
             .option("record", "Write everything that happens to this file, for --replay", as: PathValue?.self),
             .option("replay", "Run it against this recording and say what differs", as: PathValue?.self)
         ) {
-            context, bundle, inputs, inputsFile, plan, check, schema, resume, again, every, junit, html, report, record,
-            replay in
+            context, bundle, inputs, inputsFile, plan, check, schema, resume, again, unkept, alone, every, junit, html,
+            report, record, replay in
             if schema {
                 let schema = BundleFormat.jsonSchema
                 try await context.emit(ActionEvent("schema", text: schema.text(.pretty) + "\n"))
@@ -43,6 +45,7 @@ struct RunAction {
             var wish = RunWish()
             (wish.bundle, wish.inputs, wish.inputsFile) = (bundle?.text, inputs, inputsFile?.text)
             (wish.isPlan, wish.isCheck, wish.resume, wish.again) = (plan, check, resume, again)
+            (wish.isUnkept, wish.isAlone) = (unkept, alone)
             (wish.every, wish.record, wish.replay) = (every, record?.text, replay?.text)
             (wish.junit, wish.html, wish.report) = (junit?.text, html?.text, report?.text)
             return try await BundleRunning(services, context, wish).run()

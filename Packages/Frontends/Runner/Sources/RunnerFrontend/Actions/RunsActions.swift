@@ -25,7 +25,12 @@ struct RunsActions {
             .option("limit", "At most so many", in: 1...10_000, default: 20),
             .option("name", "Only those of this bundle", as: String?.self)
         ) { context, limit, name in
-            try await services.journal.runs(limit: limit, name: name)
+            let rows = try await services.journal.runs(limit: limit, name: name)
+            if rows.isEmpty {
+                let which = name.map { "no run of \(PlainText.escape($0))" } ?? "no run"
+                context.notice("\(which) is kept here; 'martlet run FILE' runs a bundle")
+            }
+            return rows
         }
         .asDefault()
     }
@@ -33,7 +38,9 @@ struct RunsActions {
     private var show: Action {
         Action("runs.show", "Show a run and its steps", .reads, Self.run()) { context, id in
             let row = try await services.journal.find(id)
-            return RunDetail(run: row, steps: try await services.journal.steps(of: row.id))
+            let (outputs, error) = try await services.journal.ending(of: row.id)
+            return RunDetail(
+                run: row, error: error, outputs: outputs, steps: try await services.journal.steps(of: row.id))
         }
         .example("martlet runs show", "The last run")
     }
@@ -83,6 +90,8 @@ struct RunsActions {
 /// A run with its steps.
 struct RunDetail: Record {
     let run: RunRow
+    let error: StepError?
+    let outputs: JSONObject
     let steps: [StepRow]
 
     static let fields: [Field<RunDetail>] = [
@@ -95,6 +104,10 @@ struct RunDetail: Record {
             detail.run.ended.map { ($0 - detail.run.started) / .seconds(1) }
         },
         Field("file", "The bundle's file") { $0.run.file },
+        Field("error", "The first failure, in the order of the file") { $0.error?.message },
+        Field("outputs", "What the bundle gives") { detail in
+            detail.outputs.isEmpty ? JSON?.none : JSON.object(detail.outputs)
+        },
         Field("steps", "Every attempt of every step, in the order in which they began") { $0.steps },
     ]
 }

@@ -1,6 +1,5 @@
 import Bundles
 import Capabilities
-import FileKit
 import JSON
 import Registry
 import RunReports
@@ -23,31 +22,20 @@ struct Replay {
         let finder = BundleFinder(host: host, trusted: running.context.registry.optional((any TrustedFiles).self))
         let source = try running.wish.bundle.map { try finder.find($0) } ?? BundleFinder.read(recording.file)
         let bundle = try Bundle(source)
-        // A replay is no run that anybody looks for later, so that it has a journal of its own for as long as it lasts.
-        try Files.makeDirectories(host.locations.cache)
-        let path = "\(host.locations.cache)/replay-\(RunID.new(at: host.now())).db"
-        let journal = Journal(path, now: host.now)
-        defer { for file in [path, path + "-wal", path + "-shm"] where Files.exists(file) { Self.remove(file) } }
         let performer = ReplayPerformer(recording, session)
-        let summary: RunSummary
-        do {
-            let run = try await journal.begin(bundle, inputs: recording.inputs)
-            let environment = EnvironmentValues(recording, host.redactor)
-            let started = recording.started ?? host.now()
-            let facts: JSONObject = ["id": .string(run.id.text), "started": started.json, "failed": false]
-            summary = try await running.perform(
-                bundle, recording.inputs, performer, run, RunReporter(running.context, bundle),
-                clock: ReplayClock(), now: { started }
-            ) { bundle, inputs in
-                let (values, problems) = await environment.values(for: bundle, inputs, run: facts)
-                guard problems.isEmpty else { throw BundleFailure(problems) }
-                return values
-            }
-        } catch {
-            await journal.close()
-            throw error
+        // A replay is no run that anybody looks for later.
+        let run = JournalRun.unkept(at: host.now())
+        let environment = EnvironmentValues(recording, host.redactor)
+        let started = recording.started ?? host.now()
+        let facts: JSONObject = ["id": .string(run.id.text), "started": started.json, "failed": false]
+        let summary = try await running.perform(
+            bundle, recording.inputs, performer, run, RunReporter(running.context, bundle),
+            clock: ReplayClock(), now: { started }
+        ) { bundle, inputs in
+            let (values, problems) = await environment.values(for: bundle, inputs, run: facts)
+            guard problems.isEmpty else { throw BundleFailure(problems) }
+            return values
         }
-        await journal.close()
         try RunDocuments(wish: running.wish, finder: finder).write(summary)
         var differences = Self.differences(
             of: summary.steps.map { RecordedStep($0).renamed(summary.id.text, recording.run) }, from: recording.steps)
@@ -59,11 +47,6 @@ struct Replay {
             ActionEvent(
                 "replayed", ["differences": differences.json], text: text.map { $0 + "\n" }.joined()))
         return ReplayReport(differences: differences, summary: summary)
-    }
-
-    private static func remove(_ path: String) {
-        // What stays behind lies in the folder for what may be thrown away.
-        do { try Files.remove(path) } catch {}
     }
 
     /// What is not as it was, in sentences.

@@ -45,27 +45,38 @@ struct BundleRunning: Sendable {
             return .replay(try await Replay(running: self, session, try Recording(finder.absolute(recording))).run())
         }
         // It takes as long as reading and checking the bundle do; what is wrong with it is told when it is used.
-        async let _ = wish.isPlan || wish.isCheck ? () : services.journal.open()
+        async let _ = wish.isPlan || wish.isCheck || wish.isUnkept ? () : services.journal.open()
         let unfinished = wish.resume == nil ? nil : try await services.journal.unfinished(wish.resume)
         guard let name = wish.bundle ?? unfinished?.file else { throw RunnerError.noBundle }
         let source = unfinished.map { $0.file } == name ? try BundleFinder.read(name) : try finder.find(name)
         if let unfinished, unfinished.digest != source.digest { throw RunError.changed(source.file) }
         let environment = EnvironmentValues(host, session)
         let (bundle, inputs) = try await check(source, before: unfinished?.inputs ?? [:], environment)
-        if wish.isPlan || wish.isCheck { return try await plan(bundle) }
+        if wish.isPlan || wish.isCheck { return try await plan(bundle, inputs) }
         let performer = RegistryPerformer(registry: context.registry, session: session, interaction: interaction)
+        if wish.isUnkept {
+            context.notice("nothing of this run is kept: it cannot be resumed, and 'martlet runs' does not know it")
+        }
         guard let every = wish.every else {
             let journal =
                 if let unfinished {
                     try await services.journal.resume(unfinished.id, again: wish.again)
-                } else { try await services.journal.begin(bundle, inputs: inputs) }
+                } else { try await begin(bundle, inputs) }
             return .report(try await run(bundle, inputs, environment, performer, journal))
         }
         return .report(
             try await Repetition(every: every, clock: host.clock).run {
-                let journal = try await services.journal.begin(bundle, inputs: inputs)
-                return try await run(bundle, inputs, environment, performer, journal)
+                return try await run(bundle, inputs, environment, performer, try await begin(bundle, inputs))
             })
+    }
+
+    private func begin(_ bundle: Bundle, _ inputs: JSONObject) async throws -> JournalRun {
+        if wish.isUnkept { return .unkept(at: host.now()) }
+        do { return try await services.journal.begin(bundle, inputs: inputs, alone: wish.isAlone) } catch {
+            // What cannot be kept may still be run; another run that goes on, or a signal, is no matter of the journal.
+            if error is RunError || error is CancellationError { throw error }
+            throw RunnerError.journal(AnyFailure(error))
+        }
     }
 
     // MARK: Before
@@ -74,8 +85,8 @@ struct BundleRunning: Sendable {
     private func check(
         _ source: BundleSource, before: JSONObject, _ environment: EnvironmentValues
     ) async throws -> (Bundle, JSONObject) {
-        let bundle = try Bundle(source)
-        let checked = BundleCheck.check(bundle, in: RegistrySurroundings(host: host))
+        let (bundle, wrong) = Bundle.reading(source)
+        let checked = BundleCheck.check(bundle, wrong, in: RegistrySurroundings(host: host))
         var problems = checked.problems
         let given = GivenInputs(words: wish.inputs, file: wish.inputsFile)
         let inputs = try await given.values(for: bundle, before: before, host, finder)
@@ -92,13 +103,13 @@ struct BundleRunning: Sendable {
 
     private static let unknownRun: JSONObject = ["id": "", "started": "", "failed": false]
 
-    private func plan(_ bundle: Bundle) async throws -> RunResult {
+    private func plan(_ bundle: Bundle, _ inputs: JSONObject) async throws -> RunResult {
         if wish.isCheck {
             let text = context.isQuiet ? nil : "\(bundle.name) can be run\n"
             try await context.emit(ActionEvent("checked", text: text))
             return .plan([])
         }
-        let plan = Plan(of: bundle, in: RegistrySurroundings(host: host))
+        let plan = Plan(of: bundle, inputs: inputs, in: RegistrySurroundings(host: host))
         try await context.emit(ActionEvent("planned", ["steps": plan.steps.json], text: PlanText.text(plan, bundle)))
         return .plan(plan.steps)
     }

@@ -13,6 +13,10 @@ struct RunWish: Sendable {
     var resume: String?
     /// Whether steps of it that failed are done again.
     var again = false
+    /// Whether nothing of it is written down.
+    var isUnkept = false
+    /// Whether it is not begun while another run of the bundle goes on.
+    var isAlone = false
     var every: Duration?
     var junit: String?
     var html: String?
@@ -30,6 +34,10 @@ struct RunWish: Sendable {
         if given.count > 1 { throw .options("\(given.joined(separator: " and ")) do not go together") }
         if record != nil, let first = given.first {
             throw .options("--record does not go together with \(first)")
+        }
+        if isUnkept {
+            if resume != nil { throw .options("--resume needs the journal, and --no-journal does without") }
+            if isAlone { throw .options("--alone needs the journal, and --no-journal does without") }
         }
         if again, resume == nil { throw .options("--again needs --resume, with the run that goes on") }
         if let every, every < .milliseconds(100) { throw .options("--every needs at least 100ms") }

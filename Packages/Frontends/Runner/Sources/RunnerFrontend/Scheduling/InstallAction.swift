@@ -1,16 +1,15 @@
 import Bundles
 import Capabilities
 import FileKit
-import Glibc
-import ProcessKit
+import JSON
 import Registry
 
-/// `martlet run install`: lets systemd or cron run a bundle.
+/// `martlet run install` and `martlet run uninstall`: lets systemd or cron run a bundle, or no longer.
 enum InstallAction {
-    static var all: [Action] { [install] }
+    static var all: [Action] { [install, uninstall] }
 
     private static let install = Action(
-        "run.install", "Let systemd or cron run a bundle by itself", .writes,
+        "run.install", "Schedule a bundle with systemd or cron", .writes,
         .argument("bundle", "The bundle's file", as: PathValue.self),
         .flag("systemd", "As a service and a timer of systemd"),
         .flag("cron", "As a line of your crontab"),
@@ -19,83 +18,117 @@ enum InstallAction {
         .flag("write", "Not only show it, but put it in place")
     ) { context, bundle, systemd, cron, every, inputs, write in
         guard systemd != cron else { throw RunnerError.options("say either --systemd or --cron") }
-        let run = try scheduled(bundle.text, every, inputs, context)
-        let plan = systemd ? try units(run, context.host) : try crontab(run)
-        for file in plan.files { context.notice("\(file.name):\n\(file.text)") }
-        guard write else { return plan }
-        if systemd { try writeUnits(plan) } else { try await writeLine(run, context.host) }
-        return Installation(
-            files: plan.files, isWritten: true,
-            next: systemd
-                ? "systemctl --user daemon-reload && "
-                    + "systemctl --user enable --now \(run.unitName).timer" : nil)
+        let host = context.host
+        let run = try scheduled(bundle.text, every, inputs, host)
+        let folder = UnitFolder(host)
+        let files =
+            systemd
+            ? [
+                Installation.File(name: "\(folder.path)/\(run.unitName).service", text: run.service),
+                Installation.File(name: "\(folder.path)/\(run.unitName).timer", text: run.timer()),
+            ] : [Installation.File(name: "crontab", text: try run.line() + "\n")]
+        var installation = Installation(files: files)
+        if write {
+            if systemd {
+                try folder.write(files)
+                installation.next =
+                    "systemctl --user daemon-reload && systemctl --user enable --now \(run.unitName).timer"
+            } else {
+                // The shell that cron starts makes the file of the log, but not its folder.
+                try Files.makeDirectories(run.logFolder)
+                let line = try run.line()
+                try await Crontab(host).change { lines in
+                    lines.removeAll { $0.hasSuffix(run.mark) }
+                    lines.append(line)
+                }
+            }
+            installation.isWritten = true
+        }
+        try await context.emit(
+            ActionEvent(write ? "written" : "planned", ["files": files.json], text: installation.text))
+        if !write { context.notice("nothing was written; add --write to put it in place") }
+        for hint in hints(isSystemd: systemd, host) { context.notice(hint) }
+        return installation
     }
-    .details("Shows what it would write. With --write it is written: units for your user, or a line of your crontab.")
+    .streaming()
+    .details(
+        "Shows what it would write. With --write it is written: units for your user, or a line of your crontab. The bundle "
+            + "runs in its own folder, and never twice at once. Cron's runs are quiet, and what went wrong is in a log. "
+            + "Variables, such as MARTLET_PASSPHRASE for a vault, come from the file that the unit names, or from lines "
+            + "in the crontab."
+    )
     .example("martlet run install nightly.yaml --systemd", "Show the units")
+    .example("martlet run install nightly.yaml --cron --write", "Put a line into your crontab")
+
+    private static let uninstall = Action(
+        "run.uninstall", "Remove a bundle from systemd and cron", .writes,
+        .argument("bundle", "The bundle's file, or its name", as: PathValue.self)
+    ) { context, bundle in
+        let host = context.host
+        let name = try name(of: bundle.text, host)
+        let unit = ScheduledRun.unitName(of: name)
+        let units = try UnitFolder(host).remove(unit)
+        var removed = units
+        let mark = ScheduledRun.mark(of: name)
+        if Crontab.isInstalled(host), try await Crontab(host).change({ $0.removeAll { $0.hasSuffix(mark) } }) {
+            removed.append("crontab")
+        }
+        guard !removed.isEmpty else {
+            throw RunnerError.schedule("neither systemd nor cron runs \(PlainText.escape(name))")
+        }
+        let next = "systemctl --user daemon-reload && systemctl --user stop \(unit).timer"
+        return Removal(files: removed, next: units.isEmpty ? nil : next)
+    }
+    .example("martlet run uninstall nightly.yaml", "Run it only when you say so")
 
     private static func scheduled(
-        _ path: String, _ every: Duration?, _ inputs: [String], _ context: ActionContext
+        _ path: String, _ every: Duration?, _ inputs: [String], _ host: Host
     ) throws -> ScheduledRun {
-        let finder = BundleFinder(host: context.host, trusted: nil)
+        let finder = BundleFinder(host: host, trusted: nil)
         let bundle: Bundle
         do throws(BundleFailure) { bundle = try Bundle(BundleFinder.read(finder.absolute(path))) } catch {
-            throw error.shown(from: context.host.locations.current)
+            throw error.shown(from: host.locations.current)
         }
         guard let schedule = every.map(BundleSchedule.every) ?? bundle.schedule else {
             throw RunnerError.schedule("\(bundle.name) has no schedule; write one into it, or say --every")
         }
-        return ScheduledRun(
-            bundle: bundle, schedule: schedule, program: try Files.canonical("/proc/self/exe"),
-            folder: context.host.locations.current, inputs: inputs)
-    }
-
-    private static func units(_ run: ScheduledRun, _ host: Host) throws -> Installation {
-        let home = host.environment["XDG_CONFIG_HOME"] ?? (host.environment["HOME"] ?? "") + "/.config"
-        let folder = "\(home)/systemd/user"
-        return Installation(files: [
-            .init(name: "\(folder)/\(run.unitName).service", text: run.service),
-            .init(name: "\(folder)/\(run.unitName).timer", text: try run.timer()),
-        ])
-    }
-
-    private static func crontab(_ run: ScheduledRun) throws -> Installation {
-        Installation(files: [.init(name: "crontab", text: try run.line() + "\n")])
-    }
-
-    private static func writeUnits(_ plan: Installation) throws {
-        for file in plan.files {
-            if let slash = file.name.lastIndex(of: "/") {
-                try Files.makeDirectories(String(file.name[..<slash]), mode: 0o755)
+        // A path that was typed means one from here, and the run begins in the folder of the bundle.
+        let absolute = inputs.map { input -> String in
+            let parts = input.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, bundle.inputs.contains(where: { $0.name == parts[0] && $0.kind == .path }) else {
+                return input
             }
-            try Files.writeAtomically(Array(file.text.utf8), to: file.name, mode: 0o644)
+            return "\(parts[0])=\(finder.absolute(String(parts[1])))"
         }
+        return ScheduledRun(
+            bundle: bundle, schedule: schedule, program: try Files.canonical("/proc/self/exe"), inputs: absolute,
+            logFolder: "\(host.locations.state)/logs",
+            variables: "\(host.locations.config)/\(ScheduledRun.unitName(of: bundle.name)).env")
     }
 
-    /// Keeps all other lines of the person's crontab.
-    private static func writeLine(_ run: ScheduledRun, _ host: Host) async throws {
-        // In the words of the program that are looked for below.
-        let environment = CommandEnvironment(host.environment.merging(["LC_ALL": "C"]) { $1 })
-        let launcher = Launcher()
-        let before = try await launcher.run(Command("crontab", ["-l"], environment: environment), timeout: .seconds(10))
-        // It fails where there is none yet. Where it fails for another reason, all lines would be lost.
-        if before.status.code != 0, !String(decoding: before.errors, as: UTF8.self).contains("no crontab") {
-            throw notChanged(before.errors)
+    private static func hints(isSystemd: Bool, _ host: Host) -> [String] {
+        if !isSystemd {
+            return Crontab.isInstalled(host)
+                ? [] : ["there is no program 'crontab' here; install cron, or use --systemd"]
         }
-        var lines = String(decoding: before.output, as: UTF8.self).split(
-            separator: "\n", omittingEmptySubsequences: false
-        ).map(String.init)
-        while lines.last == "" { lines.removeLast() }
-        lines.removeAll { $0.hasSuffix(run.mark) }
-        lines.append(try run.line())
-        var command = Command("crontab", ["-"], environment: environment)
-        command.input = .bytes(Array((lines.joined(separator: "\n") + "\n").utf8))
-        let after = try await launcher.run(command, timeout: .seconds(10))
-        guard after.status.code == 0 else { throw notChanged(after.errors) }
+        guard Programs.has("systemctl", host), Programs.hasSystemd else {
+            return ["systemd does not run this machine, so the timer would never start anything; use --cron"]
+        }
+        return Programs.lingers(host)
+            ? [] : ["it runs only while you are logged in; 'loginctl enable-linger' lets it run always"]
     }
 
-    private static func notChanged(_ errors: [UInt8]) -> RunnerError {
-        let words = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).joined(separator: "; ")
-        return .schedule("the crontab was not changed: \(PlainText.escape(words))")
+    /// A bundle whose file is gone can still be removed, by its name.
+    private static func name(of word: String, _ host: Host) throws -> String {
+        let path = BundleFinder(host: host, trusted: nil).absolute(word)
+        guard Files.exists(path) else { return word }
+        do throws(BundleFailure) {
+            let name = try BundleFinder.read(path).value["name"]?.string
+            if let name { return name }
+        } catch {
+            throw error.shown(from: host.locations.current)
+        }
+        throw RunnerError.schedule("\(PlainText.escape(word)) has no name; name the bundle itself")
     }
 }
 
@@ -118,5 +151,23 @@ struct Installation: Record {
         Field("written", "Whether it was put in place") { $0.isWritten },
         Field("next", "What is left to do") { $0.next },
         Field("files", "What it consists of", .detail) { $0.files },
+    ]
+
+    /// Each file once, for a person.
+    var text: String {
+        let shown = files.map { "# \($0.name)\n\($0.text)" }.joined(separator: "\n")
+        guard isWritten else { return shown }
+        return shown + "\nwritten" + (next.map { "; now: \($0)" } ?? "") + "\n"
+    }
+}
+
+/// What a bundle no longer runs by.
+struct Removal: Record {
+    let files: [String]
+    let next: String?
+
+    static let fields: [Field<Removal>] = [
+        Field("removed", "What was removed or changed") { $0.files },
+        Field("next", "What is left to do") { $0.next },
     ]
 }

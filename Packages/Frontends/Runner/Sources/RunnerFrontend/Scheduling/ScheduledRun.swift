@@ -7,16 +7,23 @@ struct ScheduledRun {
     let schedule: BundleSchedule
     /// Where this program lies.
     let program: String
-    let folder: String
     let inputs: [String]
+    /// Where cron's runs leave what they say.
+    let logFolder: String
+    /// A file with variables for systemd's runs, where there is one.
+    let variables: String
+
+    /// Where it runs, so that its paths mean the same whoever starts it.
+    private var folder: String { bundle.source.folder }
 
     private var words: [String] {
-        [program, "run", "start", bundle.source.file] + inputs.flatMap { ["--input", $0] } + ["--no-input"]
+        [program, "run", "start", bundle.source.file] + inputs.flatMap { ["--input", $0] } + ["--no-input", "--alone"]
     }
 
     // MARK: systemd
 
-    var unitName: String { "martlet-\(bundle.name)" }
+    static func unitName(of bundle: String) -> String { "martlet-\(bundle)" }
+    var unitName: String { Self.unitName(of: bundle.name) }
 
     var service: String {
         """
@@ -26,16 +33,18 @@ struct ScheduledRun {
         [Service]
         Type=oneshot
         WorkingDirectory=\(Self.escaped(folder))
+        EnvironmentFile=-\(Self.escaped(variables))
         ExecStart=\(words.map(Self.quoted).joined(separator: " "))
 
         """
     }
 
-    func timer() throws(RunnerError) -> String {
+    func timer() -> String {
         let when: String
         switch schedule {
         case .every(let every): when = "OnBootSec=1min\nOnUnitActiveSec=\(every.milliseconds)ms"
-        case .cron(let text): when = "OnCalendar=\(try CronFields(text).calendar())\nPersistent=true"
+        case .cron(let cron):
+            when = cron.calendars.map { "OnCalendar=\($0)\n" }.joined() + "Persistent=true"
         }
         return """
             [Unit]
@@ -67,16 +76,19 @@ struct ScheduledRun {
     // MARK: cron
 
     /// The end of the line, by which it is found again.
-    var mark: String { "# martlet: \(bundle.name)" }
+    static func mark(of bundle: String) -> String { "# martlet: \(bundle)" }
+    var mark: String { Self.mark(of: bundle.name) }
 
     func line() throws(RunnerError) -> String {
         let when: String
         switch schedule {
         case .every(let every): when = try Self.fields(every)
-        case .cron(let text): when = try CronFields(text).line
+        case .cron(let cron): when = cron.line
         }
         // "Percent-signs (%) in the command, unless escaped with backslash (\\), will be changed into newline characters".
-        let command = "cd \(Self.shell(folder)) && \(words.map(Self.shell).joined(separator: " "))"
+        let log = Self.shell("\(logFolder)/\(bundle.name).log")
+        let command =
+            "cd \(Self.shell(folder)) && \((words + ["--quiet"]).map(Self.shell).joined(separator: " ")) >>\(log) 2>&1"
         guard !command.contains("\n") else {
             throw .schedule("a line of a crontab cannot hold a path with a line break")
         }
