@@ -26,6 +26,9 @@ public struct ActionContext: Sendable {
     /// Whether a person watches, on a terminal behind standard error on which a frontend may draw.
     public var isWatched: Bool { output.isWatched }
 
+    /// Whether what is drawn for that person may have colors.
+    public var isColored: Bool { output.isColored }
+
     /// Whether the person wants to hear nothing but what was asked for: neither how far the work is nor that it went well.
     public var isQuiet: Bool { output.isQuiet }
 
@@ -95,6 +98,8 @@ public struct ActionEvent: Sendable, Hashable {
 public protocol ActionOutput: Sendable {
     /// Whether a person watches, on a terminal behind standard error on which a frontend may draw.
     var isWatched: Bool { get }
+    /// Whether what is drawn for that person may have colors.
+    var isColored: Bool { get }
     /// Whether the person wants to hear nothing but what was asked for.
     var isQuiet: Bool { get }
     func event(_ event: ActionEvent) async throws
@@ -107,6 +112,8 @@ public protocol ActionOutput: Sendable {
 
 extension ActionOutput {
     public var isWatched: Bool { false }
+
+    public var isColored: Bool { false }
 
     public var isQuiet: Bool { false }
 

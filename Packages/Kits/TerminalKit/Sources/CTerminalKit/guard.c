@@ -53,13 +53,14 @@ static void put_back(void) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void martlet_terminal_restore(void) {
+// `is_end` says that nothing of this process will read what was typed.
+static void restore(bool is_end) {
     int error = errno;
     atomic_fetch_add(&restoring, 1);
     if (atomic_load(&state) == taken) {
         put_back();
         // What was typed for this program is no command to the shell after it.
-        if (is_silent && is_ours()) tcflush(terminal_fd, TCIFLUSH);
+        if (is_end && is_silent && is_ours()) tcflush(terminal_fd, TCIFLUSH);
         // A full pipe has woken the reader already.
         ssize_t ignored = write(wake_fd, "", 1);
         (void)ignored;
@@ -68,11 +69,16 @@ void martlet_terminal_restore(void) {
     errno = error;
 }
 
+void martlet_terminal_restore(void) { restore(true); }
+
 static void on_signal(int signal) {
     int error = errno;
-    martlet_terminal_restore();
-    for (size_t i = 0; i < GUARDED_COUNT; i++)
-        if (guarded[i] == signal) sigaction(signal, &previous[i], NULL);
+    for (size_t i = 0; i < GUARDED_COUNT; i++) {
+        if (guarded[i] != signal) continue;
+        // Whoever handles the signal goes on, and reads what was typed ahead.
+        restore(previous[i].sa_handler == SIG_DFL);
+        sigaction(signal, &previous[i], NULL);
+    }
     // Blocked while this handler runs, so that the previous action takes it on return.
     raise(signal);
     errno = error;

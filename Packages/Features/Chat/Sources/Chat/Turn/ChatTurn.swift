@@ -62,7 +62,7 @@ struct ChatTurn: Sendable {
     private func tell(_ report: TurnReport, _ recorder: TurnRecorder) async {
         let shortfall = report.shortfall
         if context.isWatched || shortfall != nil || report.failure != nil || report.mismatch != nil {
-            await recorder.endLine()
+            await recorder.endLine(isStopped: report.isStopped)
         }
         if let shortfall { context.notice(shortfall) }
         if let mismatch = report.mismatch {
@@ -70,7 +70,7 @@ struct ChatTurn: Sendable {
             // Who reads no more has no use for it.
             do { try await context.emit(AnyFailure(mismatch).event) } catch {}
         }
-        if context.isWatched { context.notice(report.footer) }
+        if context.isWatched, report.failure == nil { context.notice(report.footer) }
     }
 
     private func request() -> ChatRequest {

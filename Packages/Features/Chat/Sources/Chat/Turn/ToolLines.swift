@@ -21,12 +21,13 @@ struct ToolLines {
         return Self.line(call, result)
     }
 
-    /// The lines of those of which nothing more will be heard: many servers tell no results.
-    mutating func settle() -> [String] {
+    /// The lines of those of which nothing more will be heard: many servers tell no results. Of what was stopped nobody
+    /// knows whether it was done.
+    mutating func settle(isStopped: Bool = false) -> [String] {
         defer { open = [] }
         return open.map { call in
             told.insert(call.id)
-            return "\(call.headline) (by the server)"
+            return "\(call.headline) (\(isStopped ? "stopped, perhaps not done" : "by the server"))"
         }
     }
 

@@ -151,13 +151,13 @@ actor TurnRecorder {
     }
 
     /// What is said next comes after these calls.
-    private func settleTools() {
-        for line in tools.settle() { context.notice(line) }
+    private func settleTools(isStopped: Bool = false) {
+        for line in tools.settle(isStopped: isStopped) { context.notice(line) }
     }
 
     /// Ends the line of a text to which something is going to be added on the terminal or by an error.
-    func endLine() async {
-        settleTools()
+    func endLine(isStopped: Bool = false) async {
+        settleTools(isStopped: isStopped)
         guard paragraphs.isInLine else { return }
         _ = paragraphs.take("\n")
         // Who reads no more needs no line end.

@@ -19,6 +19,8 @@ extension TurnReport {
         }
     }
 
+    var isStopped: Bool { if case .stopped = outcome.end { true } else { false } }
+
     /// Time, tokens and cost, as far as they are known: `3.2s · 1.2k in · 340 out · $0.0041`.
     var footer: String {
         // Tenths of a second are enough for a person.

@@ -67,7 +67,7 @@ extension ProviderDirectory {
             let (id, model) = (String(name[..<slash]), String(name[name.index(after: slash)...]))
             if isKnown(id), !model.isEmpty {
                 let provider = try await provider(named: id)
-                return choice(model, of: try checked(provider))
+                return choice(model, of: try await checked(provider))
             }
         }
         return try await search(name)
@@ -75,7 +75,7 @@ extension ProviderDirectory {
 
     /// What a provider is asked for where nobody says what.
     private func defaultChoice(of provider: any ModelProvider) async throws -> ModelChoice {
-        let provider = try checked(provider)
+        let provider = try await checked(provider)
         if let vendor = vendors.first(where: { $0.id == provider.id }) {
             return choice(await setup.lastModel(provider.id) ?? vendor.defaultModel, of: provider)
         }
@@ -98,13 +98,17 @@ extension ProviderDirectory {
             provider: provider, model: model, description: setup.table.description(of: model, provider: provider.id))
     }
 
-    /// A vendor without any way to a key is not asked: that is known before.
-    private func checked(_ provider: any ModelProvider) throws -> any ModelProvider {
-        guard let vendor = vendors.first(where: { $0.id == provider.id }), setup.authenticator == nil,
-            !hasVariables(vendor)
+    /// A vendor without a key is not asked: it would refuse, and read the question before.
+    private func checked(_ provider: any ModelProvider) async throws -> any ModelProvider {
+        guard let vendor = vendors.first(where: { $0.id == provider.id }), !hasVariables(vendor),
+            await setup.lacksSecret(vendor.id)
         else { return provider }
         throw ChatError(
-            .noKey, "there is no key for \(vendor.name)", remedy: "set \(vendor.keyVariable)", provider: vendor.id)
+            .noKey, "there is no key for \(vendor.name)",
+            remedy: setup.authenticator == nil
+                ? "set \(vendor.keyVariable)"
+                : "set \(vendor.keyVariable), or keep a key with 'martlet auth secret set \(vendor.id)'",
+            provider: vendor.id)
     }
 
     /// Whether the environment alone is enough to ask a vendor. No secret store is opened for that.

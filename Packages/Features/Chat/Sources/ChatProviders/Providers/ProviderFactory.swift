@@ -21,6 +21,12 @@ struct ProviderFactory: Sendable {
 }
 
 extension ProviderSetup {
+    /// Whether the store surely has no secret of that name; why one cannot be opened is told when it is needed.
+    func lacksSecret(_ id: String) async -> Bool {
+        guard authenticator != nil, let secrets else { return true }
+        do { return try await !secrets.names().contains(SecretName(id)) } catch { return false }
+    }
+
     /// Whether the store has a secret of that name. One that cannot be opened has none.
     func hasSecret(_ id: String) async -> Bool {
         guard authenticator != nil, let secrets else { return false }

@@ -236,6 +236,14 @@ struct ChoiceTests {
         let error = await #expect(throws: ChatError.self) { try await directory.choice(of: name) }
         #expect(error?.kind == .noKey)
         #expect(error?.message.contains("ANTHROPIC_API_KEY") == true)
+        // The store has one for another.
+        let keeping = makeDirectory {
+            $0.secrets = Keys()
+            $0.authenticator = Nobody()
+        }
+        let other = await #expect(throws: ChatError.self) { try await keeping.choice(of: name) }
+        #expect(other?.kind == .noKey)
+        #expect(other?.message.contains("auth secret set anthropic") == true)
     }
 
     @Test("of a server that is not running says where it was looked for")

@@ -96,7 +96,7 @@ struct Command: Sendable {
         streams.wait(by: loop.waitForRoom)
         let terminal = Terminal(fileDescriptor: 2)
         let line =
-            terminal.isTerminal && !options.isQuiet && !action.isInstant
+            terminal.isTerminal && !TerminalAbilities.isDumb(host.environment) && !options.isQuiet && !action.isInstant
             ? ProgressLine(fileDescriptor: 2, level: level(of: 2), theme: colors.theme) : nil
         let output = CommandOutput(
             streams, format: format, isQuiet: options.isQuiet, progressLine: line, loop: loop, live: liveText(action),
@@ -159,8 +159,9 @@ struct Command: Sendable {
     }
 
     private func print(_ value: any OutputValue, _ action: Action, _ output: CommandOutput) throws -> ExitCode {
-        // What streams has told itself all that there is to read, and where it was to be quiet, nothing but what matters.
-        if format == .text, output.hasPrintedText || action.isStreaming && output.isQuiet {
+        // What streams has told itself all that there is to read, be it that there is nothing, and where it was to be quiet,
+        // nothing but what matters.
+        if format == .text, output.hasPrintedText || action.isStreaming && (output.isQuiet || output.hasNoticed) {
             do {
                 try output.endLine()
                 try streams.requireWhole()

@@ -48,6 +48,8 @@ final class CommandOutput: ActionOutput {
     /// What is drawn for a person goes where the progress line would be.
     var isWatched: Bool { format == .text && progressLine != nil }
 
+    var isColored: Bool { level != .none }
+
     var hasPrintedText: Bool { hasText.withLock { $0 } }
 
     /// Whether the action has said something in words of its own.

@@ -30,7 +30,8 @@ final class RunReporter: Sendable {
         let environment = context.host.environment
         let terminal = Terminal(fileDescriptor: 2)
         live = LiveProgress(
-            level: ColorLevel.detect(isTerminal: true, environment: environment), clock: ContinuousClock(),
+            level: context.isColored ? .detect(choice: .always, isTerminal: true, environment: environment) : .none,
+            clock: ContinuousClock(),
             size: { terminal.size(environment: environment) }, write: TerminalOutput.write)
     }
 

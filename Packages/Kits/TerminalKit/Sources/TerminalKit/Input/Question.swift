@@ -22,7 +22,7 @@ struct Question: Sendable {
     private func converse(
         on device: borrowing TerminalDevice, _ editor: inout LineEditor
     ) throws(TerminalError) -> Bool {
-        try device.write(display(editor, columns: device.columns))
+        try device.write(introduction(columns: device.columns) + display(editor, columns: device.columns))
         while true {
             let step: LineEditor.Step
             var needsDrawing = false
@@ -50,10 +50,29 @@ struct Question: Sendable {
         }
     }
 
-    /// The prompt and the end of what was typed, on one row whatever its length.
+    /// The rows of a prompt that one row has no room for, without the last: nobody agrees to what was cut off.
+    func introduction(columns: Int) -> String {
+        rows(columns).dropLast().map { "\r" + $0.rendered(level: level, theme: theme) + "\u{1B}[K\r\n" }.joined()
+    }
+
+    /// The last row of the prompt and the end of what was typed, on one row whatever its length.
     func display(_ editor: LineEditor, columns: Int) -> String {
-        let prompt = prompt.singleLine.truncated(to: max(1, columns - 11))
+        // The window may have become narrower since.
+        let prompt = (rows(columns).last ?? StyledText()).truncated(to: max(1, columns - 11))
         let typed = isSecret ? "" : editor.visibleTail(width: max(1, columns - 1 - prompt.width))
         return "\r" + prompt.rendered(level: level, theme: theme) + typed + "\u{1B}[K"
+    }
+
+    /// The prompt in rows that leave room for an answer.
+    private func rows(_ columns: Int) -> [StyledText] {
+        let prompt = prompt.singleLine
+        let room = max(1, columns - 11)
+        guard prompt.width > room else { return [prompt] }
+        var rows = prompt.wrapped(to: room)
+        // Wrapping takes the space that sets the answer apart.
+        if prompt.plainText.hasSuffix(" "), let last = rows.popLast(), !last.plainText.hasSuffix(" ") {
+            rows.append(last + StyledText(" "))
+        }
+        return rows
     }
 }

@@ -31,6 +31,20 @@ extension OneTerminal {
             #expect(pty.flags == before)
         }
 
+        @Test("a prompt that is longer than a row is shown whole, with room for the answer behind its end")
+        func longPrompt() async throws {
+            let words = "Ollama seems to answer on port 11434 of this machine. Send it what you ask? [y/N] "
+            let question = Question(prompt: StyledText(words), isSecret: false, level: .none, theme: .dark)
+            var editor = LineEditor(isSecret: false)
+            for byte in Array("yes".utf8) { _ = editor.receive(byte) }
+            for columns in [40, 80] {
+                let shown = question.introduction(columns: columns) + question.display(editor, columns: columns)
+                let rows = shown.replacing("\r", with: "").replacing("\u{1B}[K", with: "").split(separator: "\n")
+                #expect(rows.joined(separator: " ") == words + "yes")
+                #expect(rows.count > 1 && rows.allSatisfy { TextWidth.of(String($0)) < columns }, "\(rows)")
+            }
+        }
+
         @Test("Ctrl-D on an empty line ends the input")
         func end() async throws {
             let pty = try PseudoTerminal()

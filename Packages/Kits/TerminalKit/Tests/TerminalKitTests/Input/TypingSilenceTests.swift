@@ -49,6 +49,19 @@ extension OneTerminal {
             #expect(has(NOFLSH, pty))
         }
 
+        @Test("a signal that somebody handles leaves what was typed, too")
+        func handled() async throws {
+            await #expect(processExitsWith: .success) {
+                signal(SIGINT) { _ in }
+                let pty = try PseudoTerminal()
+                let silence = TypingSilence(path: pty.path)
+                silence.begin()
+                pty.type("typed ahead\r")
+                raise(SIGINT)
+                #expect(try await Composer(path: pty.path).read(prompt: "> ") == "typed ahead")
+            }
+        }
+
         @Test("a silence can begin again, and ends with whoever holds it")
         func again() throws {
             let pty = try PseudoTerminal()
