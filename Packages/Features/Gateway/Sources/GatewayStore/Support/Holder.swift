@@ -2,12 +2,16 @@ import ProcessKit
 
 /// Who runs a turn: one store of one process.
 struct Holder: Sendable, Hashable {
-    private let process: ProcessIdentity
+    /// Nil for this process, of which files have to be read: not before somebody wants to know.
+    private let other: ProcessIdentity?
     private let store: String
+
+    private static let own = ProcessIdentity.own
+    private var process: ProcessIdentity { other ?? Self.own }
 
     /// This process.
     init(store: String) {
-        process = .own
+        other = nil
         self.store = store
     }
 
@@ -16,9 +20,15 @@ struct Holder: Sendable, Hashable {
         guard let slash = text.lastIndex(of: "/"), let process = ProcessIdentity(String(text[..<slash])) else {
             return nil
         }
-        self.process = process
+        other = process
         store = String(text[text.index(after: slash)...])
     }
+
+    static func == (left: Holder, right: Holder) -> Bool {
+        left.store == right.store && left.process == right.process
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(store) }
 
     var text: String { "\(process.text)/\(store)" }
 
