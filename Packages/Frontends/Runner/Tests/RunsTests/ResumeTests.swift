@@ -137,6 +137,18 @@ struct ResumeTests {
         }
     }
 
+    @Test("has a name of its own, however many begin in one second") func names() async throws {
+        try await withLab { lab in
+            let time = Timestamp.testNow()
+            let journal = Journal("\(lab.folder)/names.db", now: { time })
+            let bundle = try lab.bundle("name: t\nsteps:\n  - action: x\n")
+            // Among so many, the four letters of some are those of others.
+            for _ in 0..<2_500 { _ = try await journal.begin(bundle, inputs: [:]) }
+            #expect(try await journal.runs(limit: 10_000).count == 2_500)
+            await journal.close()
+        }
+    }
+
     @Test("is in its order also in a journal from before") func olderJournal() async throws {
         try await withLab { lab in
             let path = "\(lab.folder)/old.db"

@@ -12,7 +12,6 @@ extension Journal {
         _ bundle: Bundle, inputs: JSONObject, alone: Bool = false, eventsKept: Int = RunOptions().eventsKept
     ) async throws -> JournalRun {
         let time = now()
-        let id = RunID.new(at: time)
         let holder = ProcessIdentity.own.text
         // An input that is secret has to be given again when the run goes on.
         var shown = JSONObject()
@@ -21,7 +20,7 @@ extension Journal {
             shown.append(name, isSecret ? .string(Redactor.mark) : value)
         }
         let text = JSON.object(shown).text()
-        try await database.write { connection in
+        let id = try await database.write { connection in
             let others =
                 try alone
                 ? connection.all(
@@ -31,12 +30,18 @@ extension Journal {
             for other in others where ProcessIdentity(other.holder)?.isAlive == true {
                 throw RunError.overlaps(bundle.name, other.id)
             }
+            // Four letters are met again now and then, where many runs begin in one second.
+            var id = RunID.new(at: time)
+            while try connection.first("SELECT 1 FROM runs WHERE id = ?", id.text, row: { try $0[0] as Int }) != nil {
+                id = .new(at: time)
+            }
             try connection.run(
                 """
                 INSERT INTO runs (id, name, file, digest, inputs, started, status, holder, number)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM runs))
                 """, id.text, bundle.name, bundle.source.file, bundle.source.digest, text, time,
                 RunSummary.Status.running.rawValue, holder)
+            return id
         }
         return JournalRun(self, id, eventsKept: eventsKept)
     }
