@@ -67,7 +67,7 @@ struct TextForm {
         return table.lines(width: width)
     }
 
-    /// Plain members first, then each list of records as a table of its own.
+    /// Plain members first, then each list of records, and each object of any shape, as a table of its own.
     private func list(_ object: JSONObject, _ properties: [Schema.Property]) -> [StyledText] {
         var list = KeyValueList()
         var tables: [[StyledText]] = []
@@ -76,6 +76,11 @@ struct TextForm {
             if case .array(let element) = property.schema.unwrapped, case .record(let inner) = element.unwrapped {
                 tables.append(
                     [StyledText(Cells.title(property), Style(.mutedForeground))] + table(value.array ?? [], inner))
+            } else if property.schema.unwrapped == .any, let members = value.object {
+                // What a bundle gives: texts in it are read, and not their quotes and marks for line breaks.
+                var inner = KeyValueList()
+                for (name, member) in members { inner.append(name, StyledText(Cells.text(member, .any))) }
+                tables.append([StyledText(Cells.title(property), Style(.mutedForeground))] + inner.lines(width: width))
             } else {
                 list.append(Cells.label(property), Cells.styled(value, property, clock, isBrief: false))
             }

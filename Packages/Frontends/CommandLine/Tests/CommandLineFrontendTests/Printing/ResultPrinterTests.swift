@@ -30,12 +30,36 @@ private struct Rack: Record {
     ]
 }
 
+private struct Parcel: Record {
+    static let fields: [Field<Parcel>] = [
+        Field("name", "Its name", .name) { _ in "p" },
+        Field("contents", "What is in it, of whatever shape") { _ in
+            ["review": "First\n\nLast", "count": 2, "more": ["a": "b"]] as JSON
+        },
+    ]
+}
+
 private func printed(_ value: some OutputValue, _ format: OutputFormat, width: Int? = nil) -> String {
     ResultPrinter(format: format, level: .none, width: width).text(value.json, type(of: value).schema, isStream: false)
 }
 
 @Suite("A result")
 struct ResultPrinterTests {
+    @Test("shows an object of any shape member by member, and texts in it as they read") func anyShape() {
+        #expect(
+            printed(Parcel(), .text) == """
+                name  p
+
+                CONTENTS
+                review  First
+
+                        Last
+                count   2
+                more    {"a":"b"}
+
+                """)
+    }
+
     private let machines = [
         Machine(name: "web1", memory: ByteCount(2048), tags: ["a", "b"]), Machine(name: "web20", state: "failed"),
     ]
