@@ -39,7 +39,7 @@ struct AuthTerminalTests {
                 .martlet, "$M auth secret set openai; echo code $?; $M auth secret get openai; echo end $?",
                 home: home.path, adding: home.variables
             ) { talk in
-                try await talk.wait(for: "The secret")
+                try await talk.wait(for: "The secret (openai)")
                 try await talk.press("kept-secret\n")
                 try await talk.wait(for: "New passphrase for the vault with your keys")
                 try await talk.press("correct horse battery\n")

@@ -27,6 +27,15 @@ public struct Action: Sendable {
     /// More than the summary, for the help page.
     public private(set) var details = ""
     public private(set) var examples: [Example] = []
+    /// What it may ask the person, whose answers can be given beforehand.
+    public var questions: [AskedQuestion] {
+        let agreed =
+            effect == .destroys ? [AskedQuestion(id: agreementID, summary: "Whether to go on: true or false")] : []
+        let secrets = parameters.filter { $0.form == .secret && $0.isRequired }
+            .map { AskedQuestion(id: questionID(of: $0), summary: $0.summary) }
+        return asked + secrets + agreed
+    }
+    private var asked: [AskedQuestion] = []
     /// A word of its own on the command line.
     public private(set) var alias: String?
     /// Whether its group means this action when the next word is no verb.
@@ -46,6 +55,20 @@ public struct Action: Sendable {
         public let command: String
         public let summary: String
     }
+
+    /// A question that it may ask.
+    public struct AskedQuestion: Sendable, Hashable {
+        /// By which `--answers` gives the answer.
+        public let id: String
+        /// What the answer is.
+        public let summary: String
+    }
+
+    /// By which a person is asked whether something shall be destroyed.
+    public var agreementID: String { "confirm.\(id)" }
+
+    /// By which a person is asked for a secret that was not given otherwise.
+    public func questionID(of parameter: ParameterDeclaration) -> String { "\(id).\(parameter.name)" }
 
     public init<each Value: InputValue, Result: OutputValue>(
         _ id: String, _ summary: String, _ effect: Effect, _ parameter: repeat Parameter<each Value>,
@@ -120,6 +143,10 @@ extension Action {
     /// A command line that shows it at work; a test runs the parser over each.
     public func example(_ command: String, _ summary: String) -> Action {
         with { $0.examples.append(Example(command: command, summary: summary)) }
+    }
+    /// A question that its body may ask, by its id; the help page lists them, for `--answers`.
+    public func question(_ id: String, _ summary: String) -> Action {
+        with { $0.asked.append(AskedQuestion(id: id, summary: summary)) }
     }
     /// A top-level word that means this action.
     public func alias(_ word: String) -> Action { with { $0.alias = word } }

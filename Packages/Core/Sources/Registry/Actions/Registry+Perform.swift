@@ -12,7 +12,7 @@ extension Registry {
         let problems = action.problems(in: arguments)
         guard problems.isEmpty else { throw ArgumentsFailure(action: action.id, problems: problems) }
         if action.effect == .destroys, !isAgreed {
-            let id = "confirm.\(action.id)"
+            let id = action.agreementID
             guard try await context.interaction.confirm(id, "\(action.summary). Go on?") else {
                 throw InteractionError.declined(id: id)
             }

@@ -59,6 +59,12 @@ struct SendAction {
             return ChatResult(report: try await Console(services: services, context: context, wish: asked).run())
         }
         .asDefault().alias("ask").streaming()
+        .question("chat.message", "What to say: a text, or a list of texts for a conversation")
+        .question("chat.approve", "Whether a tool may be used, in the words of the question, such as No")
+        .question("chat.approve.reason", "What the model shall do instead of a tool that was denied")
+        .question("chat.local-server", "Whether a server that was found on this machine is meant: true or false")
+        .question("chat.other-server", "Whether the conversation goes on at another address: true or false")
+        .question("chat.model", "Which model answers in place of one that is gone")
         .details(
             "What is piped in goes along with the message. Ctrl-C stops the answer; what has come is kept. With --format "
                 + "ndjson each event is a line: init, message, reasoning, tool_use, tool_output, tool_result, error, and result "

@@ -67,6 +67,9 @@ struct HelpPage {
             }
             lines.append("")
         }
+        lines += section(
+            "Questions that it may ask; --answers FILE has the answers as JSON, by these ids",
+            action.questions.map { ($0.id, $0.summary) })
         if action.effect == .destroys {
             lines += wrapped("It asks before it does anything; --yes agrees beforehand.") + [""]
         }
@@ -94,7 +97,7 @@ struct HelpPage {
     private func section(_ title: String, _ rows: [(String, String)]) -> [String] {
         if rows.isEmpty { return [] }
         let column = min(30, columns * 2 / 5, (rows.map { TextWidth.of($0.0) }.max() ?? 0) + 2)
-        var lines = ["\(title):"]
+        var lines = wrapped("\(title):")
         for (name, text) in rows {
             let texts = wrapped(text, indent: column + 2)
             if TextWidth.of(name) + 2 > column {

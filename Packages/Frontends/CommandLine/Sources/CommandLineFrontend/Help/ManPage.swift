@@ -15,6 +15,9 @@ enum ManPage {
             lines += [".SS \(escaped(Usage.line(action, program: name)))", escaped(action.summary + ".")]
             if !action.details.isEmpty { lines += [".PP", escaped(action.details)] }
             lines += entries(action.parameters)
+            for question in action.questions {
+                lines += [".TP", ".B \(escaped("--answers " + question.id))", escaped(question.summary)]
+            }
         }
         lines += [".SH OPTIONS"] + entries(SettingOption.everyOption(host))
         lines += [".SH EXIT STATUS"]

@@ -23,6 +23,10 @@ enum MarkdownReference {
         lines += ["```", Usage.line(action, program: program), "```", ""]
         if !action.details.isEmpty { lines += [action.details, ""] }
         lines += options(action.parameters)
+        if !action.questions.isEmpty {
+            lines += ["| Question | Answer |", "|---|---|"]
+            lines += action.questions.map { "| `\($0.id)` | \(cell($0.summary)) |" } + [""]
+        }
         for example in action.examples { lines += ["\(example.summary):", "", "```", example.command, "```", ""] }
         if case .record(let properties) = (action.result.element ?? action.result).unwrapped, !properties.isEmpty {
             lines += [

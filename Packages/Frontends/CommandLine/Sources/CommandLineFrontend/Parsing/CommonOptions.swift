@@ -41,7 +41,9 @@ struct CommonOptions: Sendable {
         ParameterDeclaration(
             name: "no-input", summary: "Never ask; fail where an answer is needed", form: .flag, schema: .boolean),
         ParameterDeclaration(
-            name: "answers", summary: "A JSON file with answers by question id, instead of asking", form: .option,
+            name: "answers",
+            summary: "A JSON file with answers by question id, instead of asking; a command's help has the ids",
+            form: .option,
             schema: .path(.file)),
         ParameterDeclaration(
             name: "timeout", summary: "End the command after so long", form: .option, schema: .duration),

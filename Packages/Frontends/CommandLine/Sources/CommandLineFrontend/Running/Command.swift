@@ -242,7 +242,11 @@ struct Command: Sendable {
                 host.redactor.learn(Secret(text))
                 found.append((parameter.name, .string(text)))
             } else if parameter.isRequired {
-                let secret = try await interaction.secret("\(action.id).\(parameter.name)", parameter.summary)
+                // What it is for stands among the words: `The secret (openai)`.
+                let about = action.parameters.filter { $0.form == .positional }
+                    .compactMap { parsed.arguments[$0.name]?.string }.joined(separator: " ")
+                let prompt = about.isEmpty ? parameter.summary : "\(parameter.summary) (\(PlainText.escape(about)))"
+                let secret = try await interaction.secret(action.questionID(of: parameter), prompt)
                 host.redactor.learn(secret)
                 found.append((parameter.name, secret.withText { .string($0) }))
             }

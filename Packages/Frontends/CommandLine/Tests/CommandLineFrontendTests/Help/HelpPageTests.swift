@@ -29,6 +29,19 @@ struct HelpPageTests {
         }
     }
 
+    @Test("lists the questions that may be asked, by the ids of their answers")
+    func questions() {
+        let help = HelpPage(program: "martlet", width: 100)
+        #expect(
+            help.action(SampleFeature.opened).contains(
+                "\n  confirm.sample.open.again  Whether to go on: true or false\n"))
+        #expect(help.action(SampleFeature.secretive).contains("\n  sample.secret.token  The access token\n"))
+        #expect(
+            help.action(SampleFeature.open.question("sample.where", "Which one")).contains(
+                "\n  sample.where  Which one\n"))
+        #expect(!help.action(SampleFeature.open).contains("--answers"))
+    }
+
     @Test("without a width is for reading too") func pipes() throws {
         for page in try pages(width: nil) {
             #expect(page.hasSuffix("\n") && !page.hasSuffix("\n\n"))

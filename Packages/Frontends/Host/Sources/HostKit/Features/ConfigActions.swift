@@ -95,6 +95,7 @@ enum ConfigActions {
         try await SettingsEditor.edit(context, isProject: project)
     }
     .always()
+    .question("config.edit.invalid", "What to do about settings that are not valid, in the words of the question")
 
     private static let validate = Action("config.validate", "Check every settings file and variable", .reads) {
         context in
