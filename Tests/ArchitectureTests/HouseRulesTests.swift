@@ -64,6 +64,20 @@ func folderName(name: String) async throws {
     }
 }
 
+@Test("every question that an action asks is among those that its help lists")
+func questionsAreListed() throws {
+    let workspace = Workspace.current
+    var (asked, listed): (Set<String>, Set<String>) = ([], [])
+    for file in try workspace.files(in: "Packages", ending: ".swift") where file.contains("/Sources/") {
+        let text = try workspace.text(file)
+        let questions = /nteraction\.(?:text|secret|choice|confirm|composition)\(\s*"([a-z.-]+)"/
+        asked.formUnion(text.matches(of: questions).map { String($0.output.1) })
+        listed.formUnion(text.matches(of: /\.question\("([a-z.-]+)"/).map { String($0.output.1) })
+    }
+    // Whether a certificate is trusted can be answered nowhere but on a terminal.
+    #expect(asked.subtracting(listed) == ["auth.trust"])
+}
+
 /// What all manifests have in common: the first line, and everything from the loop over the targets on.
 private struct HouseSettings: Equatable {
     let tools: Substring?

@@ -50,6 +50,16 @@ struct RecordTests {
         #expect(Usage().json == [:])
     }
 
+    @Test(
+        "an amount of money is shown with two to four digits",
+        arguments: [
+            (0, "$0.00"), (1, "under $0.0001"), (100_000, "$0.0001"), (4_100_000, "$0.0041"), (250_000_000, "$0.25"),
+            (75_000_000, "$0.075"), (1_200_000_000, "$1.20"), (12_345_678_901, "$12.34"),
+        ])
+    func money(nanodollars: Int, words: String) {
+        #expect(Cost(nanodollars: nanodollars).words == words)
+    }
+
     @Test("of progress know how far they are where both numbers are known")
     func progress() {
         #expect(Progress("copying", completed: 1, of: 4).fraction == 0.25)

@@ -58,4 +58,17 @@ public struct Cost: OutputValue, Hashable {
 
     public static var schema: Schema { .number(nil) }
     public var json: JSON { .double(Double(nanodollars) / 1e9) }
+
+    /// `$12.50`, `$0.25`, `$0.0041`: as a person reads it, with cents, and more digits below a dollar where it needs them.
+    public var words: String {
+        guard nanodollars > 0 else { return "$0.00" }
+        guard nanodollars >= 100_000 else { return "under $0.0001" }
+        let digits = nanodollars >= 1_000_000_000 ? 2 : 4
+        let unit = digits == 2 ? 10_000_000 : 100_000
+        let (whole, part) = (nanodollars / 1_000_000_000, nanodollars % 1_000_000_000 / unit)
+        var fraction = String(part)
+        fraction = String(repeating: "0", count: digits - fraction.count) + fraction
+        while fraction.count > 2, fraction.hasSuffix("0") { fraction.removeLast() }
+        return "$\(whole).\(fraction)"
+    }
 }

@@ -59,6 +59,12 @@ public struct ActionContext: Sendable {
     public func notice(_ text: String) {
         output.notice(text)
     }
+
+    /// The rows of a list; tells the person why there are none, as an empty table says nothing.
+    public func rows<Row>(_ rows: [Row], orSay text: @autoclosure () -> String) -> [Row] {
+        if rows.isEmpty { notice(text()) }
+        return rows
+    }
 }
 
 /// Something that happened while an action runs.
@@ -70,6 +76,9 @@ public struct ActionEvent: Sendable, Hashable {
     public let text: String?
     /// What the text is written in.
     public let format: TextFormat
+
+    /// What was shown so far belongs to something that is over: a terminal clears its window.
+    public static let clear = ActionEvent("clear")
 
     /// How text is written, so that a surface can draw it.
     public enum TextFormat: String, Sendable, Hashable {

@@ -15,7 +15,9 @@ struct SecretActions {
 
     private var list: Action {
         Action("auth.secret.list", "List the names of the secrets, and where each comes from", .reads) { context in
-            try await services.layered.listing().map(SecretRow.init)
+            context.rows(
+                try await services.layered.listing().map(SecretRow.init),
+                orSay: "no secret is stored yet; 'martlet auth secret set NAME' asks for one")
         }
         .asDefault()
     }
@@ -75,6 +77,9 @@ struct SecretActions {
             }
             return Nothing()
         }
+        .question("auth.passphrase", "The passphrase of the vault, for every command that opens it")
+        .question("auth.new-passphrase", "A new passphrase; empty for a key file")
+        .question("auth.new-passphrase-again", "The same passphrase again")
     }
 
     private var lock: Action {

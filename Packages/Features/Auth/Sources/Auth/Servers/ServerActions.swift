@@ -17,6 +17,9 @@ struct ServerActions {
 
     var all: [Action] { [add, list, use, remove, check] }
 
+    /// What a list of servers says where there is none.
+    static let none = "no server is set up yet; 'martlet auth server add NAME ADDRESS' adds one"
+
     /// Completes the names of profiles.
     static let completion = Completion.dynamic { _, host in host.settings.profiles }
 
@@ -41,9 +44,10 @@ struct ServerActions {
 
     private var list: Action {
         Action("auth.server.list", "List the servers that are set up", .reads) { context in
-            try services.profiles.names.map { name in
-                ServerRow(try services.profiles.profile(named: name), inUse: services.profiles.inUse == name)
-            }
+            context.rows(
+                try services.profiles.names.map { name in
+                    ServerRow(try services.profiles.profile(named: name), inUse: services.profiles.inUse == name)
+                }, orSay: Self.none)
         }
         .asDefault()
     }

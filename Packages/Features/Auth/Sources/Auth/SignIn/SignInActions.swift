@@ -59,6 +59,11 @@ struct SignInActions {
                 + "--password-env or --password-fd, or a token from --token-stdin and the like. A token is kept only after "
                 + "the server has taken it."
         )
+        .question("auth.login.method", "How to sign in, in the words of the question")
+        .question("auth.login.user", "The user name")
+        .question("auth.login.password", "The password")
+        .question("auth.login.token", "The key of a server without accounts")
+        .question("auth.login.remember", "Whether to stay signed in on this machine: true or false")
         .example("martlet auth login lab.example", "Sets the server up and asks for the rest")
         .example("martlet auth login lab --token-stdin < token.txt", "In a script")
         .example("martlet auth login lab --user ada --remember", "Stay signed in on this machine")
@@ -134,7 +139,8 @@ struct SignInActions {
             let names = try name.map { [try services.profiles.profile(named: $0).name] } ?? services.profiles.names
             var rows: [StatusRow] = []
             for name in names { rows.append(try await services.status(of: try services.profiles.profile(named: name))) }
-            return StatusRows(rows: rows, isAboutOne: name != nil)
+            return StatusRows(
+                rows: context.rows(rows, orSay: ServerActions.none), isAboutOne: name != nil)
         }
         .asDefault()
         .details("No server is asked. With a server's name it ends with 3 when nobody is signed in there.")

@@ -28,7 +28,9 @@ struct TokenActions {
             context, server in
             let (profile, api) = try await api(server)
             let own = try await services.session(of: profile)?.tokenID
-            return try await api.personalTokens().map { TokenRow($0, isOwn: $0.id == own, now: context.host.now()) }
+            return context.rows(
+                try await api.personalTokens().map { TokenRow($0, isOwn: $0.id == own, now: context.host.now()) },
+                orSay: "you have no personal access token there; 'martlet auth pat create NAME' makes one")
         }
         .asDefault()
     }

@@ -27,7 +27,9 @@ struct TrustActions {
 
     private var list: Action {
         Action("auth.trust.list", "List the certificates that were accepted", .reads) { context in
-            try await services.pins.all().map { PinRow($0) }
+            context.rows(
+                try await services.pins.all().map { PinRow($0) },
+                orSay: "no certificate was accepted by hand; those that the system vouches for need no entry")
         }
         .asDefault()
     }

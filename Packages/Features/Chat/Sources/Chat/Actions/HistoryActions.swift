@@ -41,7 +41,12 @@ struct HistoryActions {
         ) { context, limit, model, provider, since, until, deleted in
             var filter = HistoryFilter(provider: provider, model: model, since: since, until: until)
             filter.isDeleted = deleted
-            return try await history.list(filter, limit: limit).items
+            let isNarrowed = [model, provider].contains { $0 != nil } || since != nil || until != nil
+            return context.rows(
+                try await history.list(filter, limit: limit).items,
+                orSay: isNarrowed
+                    ? "no conversation fits"
+                    : deleted ? "no conversation was deleted" : "no conversation yet; 'martlet chat' begins one")
         }
     }
 
@@ -64,10 +69,12 @@ struct HistoryActions {
             .option("since", "Only since then", as: Timestamp?.self),
             .option("until", "Only before then", as: Timestamp?.self)
         ) { context, words, limit, model, since, until in
-            let hits = try await history.search(
-                words.joined(separator: " "), HistoryFilter(model: model, since: since, until: until), limit: limit)
-            if hits.isEmpty { context.notice("no message has these words") }
-            return hits
+            context.rows(
+                try await history.search(
+                    words.joined(separator: " "), HistoryFilter(model: model, since: since, until: until), limit: limit),
+                orSay: words.isEmpty
+                    ? "nothing to look for; give words: martlet chat search \"back-pressure\""
+                    : "no message has these words")
         }
     }
 
@@ -155,7 +162,7 @@ struct HistoryActions {
         let usage = conversation.usage
         if let tokens = usage.inputTokens { words.append("\(tokens) tokens read") }
         if let tokens = usage.outputTokens { words.append("\(tokens) written") }
-        if let cost = usage.cost { words.append("\(cost.json.text()) US dollars") }
+        if let cost = usage.cost { words.append(cost.words) }
         return words.joined(separator: ", ")
     }
 

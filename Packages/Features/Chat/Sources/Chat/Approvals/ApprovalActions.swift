@@ -26,13 +26,11 @@ struct ApprovalActions {
             let remembered = RememberedRules(history: services.history, context: context)
             let found: Conversation? = if let prefix { try await services.history.find(prefix) } else { nil }
             let rules = services.settings[ChatSettings.policy].rules + (await remembered.rules(of: found))
-            if rules.isEmpty {
-                context.notice(
-                    found == nil
-                        ? "nothing was decided about tools for this project; --conversation shows what holds in one"
-                        : "nothing was decided about tools for this conversation or project")
-            }
-            return rules.map(ApprovalRow.init)
+            return context.rows(
+                rules.map(ApprovalRow.init),
+                orSay: found == nil
+                    ? "nothing was decided about tools for this project; --conversation shows what holds in one"
+                    : "nothing was decided about tools for this conversation or project")
         }
     }
 

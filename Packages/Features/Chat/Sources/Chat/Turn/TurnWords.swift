@@ -43,15 +43,3 @@ extension TurnReport {
         return "\(number)"
     }
 }
-
-extension Cost {
-    /// `$1.20`, `$0.0041`: cents, and more digits where there are few of them.
-    var words: String {
-        let digits = nanodollars >= 100_000_000 ? 2 : 4
-        let unit = digits == 2 ? 10_000_000 : 100_000
-        guard nanodollars >= unit else { return "under $0.0001" }
-        let (whole, part) = (nanodollars / 1_000_000_000, nanodollars % 1_000_000_000 / unit)
-        let text = String(part)
-        return "$\(whole)." + String(repeating: "0", count: digits - text.count) + text
-    }
-}

@@ -21,8 +21,10 @@ struct UsageActions {
             .option("since", "Only since then", as: Timestamp?.self),
             .option("until", "Only before then", as: Timestamp?.self)
         ) { context, grouping, model, provider, since, until in
-            try await services.history.usage(
-                by: grouping, HistoryFilter(provider: provider, model: model, since: since, until: until))
+            context.rows(
+                try await services.history.usage(
+                    by: grouping, HistoryFilter(provider: provider, model: model, since: since, until: until)),
+                orSay: "no answer is counted here yet")
         }
         .details("What a server does not report is left out and not counted as nothing. Days are those of UTC.")
         .example("martlet chat usage --by day --format csv", "For a spreadsheet")

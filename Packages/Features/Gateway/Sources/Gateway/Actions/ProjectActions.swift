@@ -24,7 +24,13 @@ struct ProjectActions {
             while true {
                 let found = try await services.store.projects(page: page, search: search)
                 rows += found.items.map(ListedProject.init)
-                guard found.hasNext else { return rows }
+                guard found.hasNext else {
+                    return context.rows(
+                        rows,
+                        orSay: search == nil
+                            ? "no folder is a project yet; 'martlet gateway project add FOLDER' makes it one"
+                            : "no project has this in its name or path")
+                }
                 page = PageRequest(number: page.number + 1, size: 100)
             }
         }

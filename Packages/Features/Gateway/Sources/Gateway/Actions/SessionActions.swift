@@ -18,8 +18,10 @@ struct SessionActions {
             .option("project", "Only those of this project, by its id or name", as: String?.self),
             .option("limit", "At most so many", in: 1...100, default: 20)
         ) { context, project, limit in
-            try await services.store.sessions(project: id(of: project), page: PageRequest(size: limit)).items
-                .map(ListedSession.init)
+            context.rows(
+                try await services.store.sessions(project: id(of: project), page: PageRequest(size: limit)).items
+                    .map(ListedSession.init),
+                orSay: "no session yet; clients of the gateway begin them")
         }
         .asDefault()
     }
@@ -33,7 +35,9 @@ struct SessionActions {
             .option("since", "Only since that day", as: Timestamp?.self)
         ) { context, group, project, session, since in
             let filter = UsageFilter(session: session, project: try await id(of: project), from: since.map { Day($0) })
-            return try await services.store.usage(by: group, filter).map(UsageRow.init)
+            return context.rows(
+                try await services.store.usage(by: group, filter).map(UsageRow.init),
+                orSay: "no answer went through the gateway yet, as far as was asked for")
         }
         .example("martlet gateway usage --by model --format csv", "For a table")
     }
@@ -84,6 +88,8 @@ struct UsageRow: Record {
         Field("input_tokens", "Tokens read by models") { $0.sum.usage.inputTokens },
         Field("output_tokens", "Tokens written by models") { $0.sum.usage.outputTokens },
         Field("cost_usd", "What is known of the cost in US dollars") { $0.sum.usage.cost },
-        Field("unpriced", "How many answers have a cost that nobody knows") { $0.sum.unpriced },
+        Field("answers_without_price", "How many answers are not in the cost, because their price is not known") {
+            $0.sum.unpriced > 0 ? $0.sum.unpriced : nil
+        },
     ]
 }

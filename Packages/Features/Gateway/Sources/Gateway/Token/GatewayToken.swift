@@ -25,7 +25,7 @@ struct GatewayToken: Sendable {
             // Another command may have made one meanwhile, and shown it.
             if let known = try await known(context.registry) { return known }
             // A vault that is made for it asks for a passphrase, and a person wants to know for what.
-            context.notice("the gateway's clients show a token; it is made now, and kept among the secrets of Martlet")
+            context.notice("a token for the gateway's clients was made, and is stored with Martlet's secrets")
             return try await made(context)
         }
     }

@@ -6,7 +6,10 @@ import TerminalKit
 enum Cells {
     /// What stands beside a member of a single record.
     static func label(_ property: Schema.Property) -> String {
-        isSeconds(property) ? "took" : String(property.name.map { $0 == "_" ? " " : $0 })
+        if isSeconds(property) { return "took" }
+        // The values say the currency.
+        let name = property.name.hasSuffix("_usd") ? String(property.name.dropLast(4)) : property.name
+        return String(name.map { $0 == "_" ? " " : $0 })
     }
 
     /// What stands above a column, or a table.
@@ -32,6 +35,11 @@ enum Cells {
         property.name == "seconds" && isNumber(property.schema)
     }
 
+    /// Whether it is an amount of money, by the end that the names of such members have.
+    private static func isMoney(_ property: Schema.Property) -> Bool {
+        property.name.hasSuffix("_usd") && isNumber(property.schema)
+    }
+
     /// Whether there is nothing to show.
     static func isEmpty(_ value: JSON?) -> Bool {
         guard let value else { return true }
@@ -46,6 +54,10 @@ enum Cells {
         var text = text(value, property.schema)
         if isSeconds(property), let seconds = value.double {
             text = LocalClock.words(seconds: seconds)
+        } else if isMoney(property), let dollars = value.double,
+            let nanodollars = Int(exactly: (dollars * 1e9).rounded())
+        {
+            text = Cost(nanodollars: nanodollars).words
         } else if property.schema.unwrapped == .time, let clock,
             let time = value.string.flatMap(Timestamp.init(iso8601:))
         {

@@ -43,6 +43,15 @@ private func printed(_ value: some OutputValue, _ format: OutputFormat, width: I
     ResultPrinter(format: format, level: .none, width: width).text(value.json, type(of: value).schema, isStream: false)
 }
 
+private struct Bill: Record {
+    var name: String
+    var cost: Cost?
+
+    static let fields: [Field<Bill>] = [
+        Field("name", "Whose", .name) { $0.name }, Field("cost_usd", "What it cost") { $0.cost },
+    ]
+}
+
 @Suite("A result")
 struct ResultPrinterTests {
     @Test("shows an object of any shape member by member, and texts in it as they read") func anyShape() {
@@ -58,6 +67,19 @@ struct ResultPrinterTests {
                 more    {"a":"b"}
 
                 """)
+    }
+
+    @Test("shows money with its currency to a person, and as a number to programs")
+    func money() {
+        let bills = [
+            Bill(name: "a", cost: Cost(nanodollars: 4_100_000)), Bill(name: "b"),
+            Bill(name: "c", cost: Cost(nanodollars: 0)),
+        ]
+        #expect(
+            printed(bills, .text)
+                == "NAME     COST\na     $0.0041\nb            \nc       $0.00\n".replacing(
+                    "b            \n", with: "b\n"))
+        #expect(printed(bills, .csv) == "name,cost_usd\r\na,0.0041\r\nb,\r\nc,0.0\r\n")
     }
 
     private let machines = [

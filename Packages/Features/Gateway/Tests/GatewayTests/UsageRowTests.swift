@@ -1,0 +1,16 @@
+import Capabilities
+import GatewayStore
+import JSON
+import Testing
+
+@testable import Gateway
+
+@Suite("What went through the gateway")
+struct UsageRowTests {
+    @Test("tells of answers without a price only where there are some")
+    func unpriced() {
+        let cost = Usage(cost: Cost(nanodollars: 1_000_000))
+        #expect(UsageRow(UsageSum(key: "a", answers: 3, usage: cost, unpriced: 2)).json["answers_without_price"] == 2)
+        #expect(UsageRow(UsageSum(key: "a", answers: 3, usage: cost)).json["answers_without_price"] == nil)
+    }
+}
