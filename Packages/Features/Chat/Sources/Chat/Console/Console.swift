@@ -197,7 +197,7 @@ struct Console: Sendable {
             }
         case .stop: context.notice("Ctrl-C stops an answer while it comes")
         case .clear:
-            try await context.emit(ActionEvent("clear", text: String(repeating: "\n", count: 40)))
+            try await context.emit(.clear)
             return try await perform(.new, &chatting, &said)
         }
         return nil

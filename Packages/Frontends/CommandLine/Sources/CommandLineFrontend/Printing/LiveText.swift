@@ -58,6 +58,12 @@ final class LiveText: Sendable {
         }
     }
 
+    /// Ends what is open, and begins at the top of an empty window.
+    func clear() throws(OutputError) {
+        try settle()
+        try streams.write(Terminal.emptyWindow)
+    }
+
     /// Draws what waits for its frame, until the surrounding task is cancelled.
     func run() async {
         do {

@@ -73,6 +73,7 @@ final class CommandOutput: ActionOutput {
         case .ndjson:
             try await print(events.map { $0.json.text() + "\n" }.joined())
         case .text:
+            if events.contains(.clear) { try await clear() }
             let events = events.filter { $0.text?.isEmpty == false }
             guard !events.isEmpty else { return }
             hasText.withLock { $0 = true }
@@ -88,6 +89,15 @@ final class CommandOutput: ActionOutput {
             try await print(String(decoding: clean, as: UTF8.self))
         case .json, .csv, .markdown:
             return
+        }
+    }
+
+    /// Begins at the top of an empty window, where there is one that can be cleared.
+    private func clear() async throws {
+        guard let live else { return }
+        try await withTaskExecutorPreference(loop) {
+            retireProgress()
+            try live.clear()
         }
     }
 

@@ -44,6 +44,20 @@ struct LiveOutputTests {
         #expect(try await shown("answer rows") == ["before it", "⚙ read *.md", "after it", "a notice", "end"])
     }
 
+    @Test("begins at the top of the window when what was before is over; elsewhere nothing is added")
+    func clear() async throws {
+        #expect(try await shown("answer clear").contains("after it"))
+        #expect(try await shown("answer clear").last == "after it")
+        let exit = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+            let program = CommandLineProgram(
+                name: "martlet", version: "1.0", features: [BuiltInFeature(AnswerFeature.self)])
+            let code = await MainActor.run { program.run(["martlet", "answer", "clear"]) }
+            precondition(code == 0)
+        }
+        let output = String(decoding: try #require(exit).standardOutputContent, as: UTF8.self)
+        #expect(output.contains("before *it*after **it**") && !output.contains("\u{1B}"))
+    }
+
     @Test("ends before a question, and goes on after it")
     func question() async throws {
         let rows = try await shown("answer ask", typed: "Anna\n")

@@ -29,7 +29,7 @@ struct AnswerFeature: Feature {
     init(_ settings: FeatureSettings) {}
 
     func register(in registry: inout RegistryBuilder) {
-        for action in [Self.stream, Self.rows, Self.ask, Self.compose, Self.stop, Self.slow, Self.hide] {
+        for action in [Self.stream, Self.rows, Self.ask, Self.compose, Self.stop, Self.slow, Self.hide, Self.clear] {
             registry.add(action)
         }
     }
@@ -43,6 +43,14 @@ struct AnswerFeature: Feature {
     private static let stream = Action("answer.stream", "Answer", .reads) { context in
         context.progress("thinking")
         try await say(text, context)
+        return Nothing()
+    }
+    .streaming()
+
+    private static let clear = Action("answer.clear", "Answer, and begin on an empty window", .reads) { context in
+        try await say("before *it*", context)
+        try await context.emit(.clear)
+        try await say("after **it**", context)
         return Nothing()
     }
     .streaming()

@@ -67,7 +67,7 @@ struct LiveRows: Sendable {
         drawn = []
         pen = Place()
         isColumnSure = true
-        return "\u{1B}[H\u{1B}[2J"
+        return Terminal.emptyWindow
     }
 }
 

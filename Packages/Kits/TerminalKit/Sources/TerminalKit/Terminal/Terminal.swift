@@ -11,6 +11,9 @@ public struct Terminal: Sendable, Hashable {
         self.fileDescriptor = fileDescriptor
     }
 
+    /// What empties the window and begins at its top; what was scrolled away stays.
+    public static let emptyWindow = "\u{1B}[H\u{1B}[2J"
+
     /// Whether the descriptor is a terminal.
     public var isTerminal: Bool { isatty(fileDescriptor) == 1 }
 
