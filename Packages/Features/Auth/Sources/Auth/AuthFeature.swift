@@ -9,7 +9,7 @@ import StorageKit
 /// Credentials and trust: secrets in a vault, pinned certificates, servers with accounts, access tokens.
 public struct AuthFeature: RunningFeature {
     public static let manifest = Manifest(
-        id: "auth", summary: "Servers, sign-in, secrets and certificates", version: "1.0",
+        id: "auth", summary: "Servers, sign-in, secrets and certificates", version: "0.1.0",
         provides: [
             .single((any SecretStore).self), .single((any TrustStore).self), .single((any Authenticator).self),
             .shared((any DataStore).self),

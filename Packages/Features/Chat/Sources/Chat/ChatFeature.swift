@@ -10,7 +10,7 @@ import ToolKit
 /// Conversations with models: every provider, streamed, with tools and a history.
 public struct ChatFeature: RunningFeature {
     public static let manifest = Manifest(
-        id: "chat", summary: "Talk to models, with tools and a history", version: "1.0",
+        id: "chat", summary: "Talk to models, with tools and a history", version: "0.1.0",
         provides: [
             .shared((any DataStore).self), .shared((any ModelProvider).self), .shared((any ConversationStore).self),
         ],

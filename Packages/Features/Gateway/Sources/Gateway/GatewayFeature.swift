@@ -10,7 +10,7 @@ import ToolKit
 /// An agent server in the box: other programs use it over HTTP, and Chat asks it where nobody else can be asked.
 public struct GatewayFeature: RunningFeature {
     public static let manifest = Manifest(
-        id: "gateway", summary: "Serve models, tools and sessions to other programs", version: "1.0",
+        id: "gateway", summary: "Serve models, tools and sessions to other programs", version: "0.1.0",
         provides: [.shared((any DataStore).self), .shared((any ModelProvider).self)],
         needs: [
             .one((any SecretStore).self), .optional((any TrustStore).self), .all((any ModelProvider).self),

@@ -7,7 +7,7 @@ import TerminalKit
 /// What only a command line needs: help, completion and the documents about its commands.
 struct CommandLineFeature: Feature {
     static let manifest = Manifest(
-        id: "commands", summary: "Help, completion and reference of the commands", version: "1.0",
+        id: "commands", summary: "Help, completion and reference of the commands", version: "0.1.0",
         namespaces: ["help", "completion", "docs"],
         groups: [
             "docs": "Print the documents about the commands"

@@ -10,7 +10,7 @@ public struct RunnerFeature: RunningFeature {
     // What it needs of the host and of others is looked up while a bundle runs: as a need of the feature it would start
     // everything that keeps data or secrets, for each run.
     public static let manifest = Manifest(
-        id: "runner", summary: "Run bundles of actions unattended", version: "1.0",
+        id: "runner", summary: "Run bundles of actions unattended", version: "0.1.0",
         provides: [.shared((any DataStore).self)], namespaces: ["run", "runs", "file"],
         groups: [
             "run": "Run a bundle of actions, or have it run by itself",

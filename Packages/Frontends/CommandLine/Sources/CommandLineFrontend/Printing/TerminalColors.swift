@@ -123,7 +123,7 @@ final class TerminalColors: Sendable {
 /// What a person may choose about the look of the output.
 struct TerminalFeature: Feature {
     static let manifest = Manifest(
-        id: "terminal", summary: "How output looks on a terminal", version: "1.0", settings: [theme.declaration],
+        id: "terminal", summary: "How output looks on a terminal", version: "0.1.0", settings: [theme.declaration],
         namespaces: [])
 
     static let theme = Setting(

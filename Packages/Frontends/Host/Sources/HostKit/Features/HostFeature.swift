@@ -6,7 +6,7 @@ public import Settings
 /// What every Martlet can do whatever is built into it: tell what it is, look after its settings and its data.
 public struct HostFeature: Feature {
     public static let manifest = Manifest(
-        id: "host", summary: "Versions, features, health, settings and data", version: "1.0",
+        id: "host", summary: "Versions, features, health, settings and data", version: "0.1.0",
         provides: [
             .fallback((any SecretStore).self), .single((any SettingsWriter).self),
             .single((any ActionPerformer).self), .single((any TrustedFiles).self),
