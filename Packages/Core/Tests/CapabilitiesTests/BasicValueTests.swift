@@ -29,7 +29,9 @@ struct BasicValueTests {
     @Test("say what they need when the JSON is of another kind")
     func refusals() {
         #expect(thrownMessage { () throws(ValueError) in try String(json: 1) } == "needs text, not an integer")
-        #expect(thrownMessage { () throws(ValueError) in try Int(json: 1.5) } == "needs a whole number, not a number")
+        #expect(
+            thrownMessage { () throws(ValueError) in try Int(json: 1.5) }
+                == "needs a whole number, not one with a fraction")
         #expect(thrownMessage { () throws(ValueError) in try Double(json: "1") } == "needs a number, not a string")
         #expect(thrownMessage { () throws(ValueError) in try Bool(json: 1) } == "needs true or false, not an integer")
         #expect(thrownMessage { () throws(ValueError) in try PathValue(json: "") } == "needs a path")

@@ -78,8 +78,9 @@ struct SchemaCheckTests {
         "names the kind that was given",
         arguments: [
             (.boolean, 1, "needs true or false, not an integer"),
-            (.integer(nil), 1.0, "needs a whole number, not a number"),
-            (.integer(nil), .big("99999999999999999999"), "needs a whole number, not an integer"),
+            (.integer(nil), 1.5, "needs a whole number, not one with a fraction"),
+            (.integer(nil), .big("99999999999999999999"), "is too large a number"),
+            (.integer(nil), 1e23, "is too large a number"),
             (.number(nil), "1", "needs a number, not a string"),
             (.number(0...1), 2, "must be from 0.0 to 1.0, not 2.0"),
             (.string, false, "needs text, not a boolean"),

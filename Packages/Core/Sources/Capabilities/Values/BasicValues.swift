@@ -13,8 +13,23 @@ extension Int: InputValue, OutputValue {
     public static var schema: Schema { .integer(nil) }
     public var json: JSON { .int(self) }
     public init(json: JSON) throws(ValueError) {
-        guard let number = json.int else { throw ValueError("needs a whole number, not \(json.kindName)") }
+        guard let number = json.wholeNumber else { throw ValueError(JSON.wholeNumberProblem(json)) }
         self = number
+    }
+}
+
+extension JSON {
+    /// An integer, also one that is written as `5.0`, which JSON Schema and many clients take for the same.
+    var wholeNumber: Int? { int ?? double.flatMap { Int(exactly: $0) } }
+
+    /// Why there is none.
+    static func wholeNumberProblem(_ value: JSON) -> String {
+        switch value {
+        case .big: "is too large a number"
+        case .double(let number) where number.rounded() == number: "is too large a number"
+        case .double: "needs a whole number, not one with a fraction"
+        default: "needs a whole number, not \(value.kindName)"
+        }
     }
 }
 

@@ -41,7 +41,7 @@ extension Schema {
         case .boolean:
             return value.bool == nil ? needs("true or false", value) : nil
         case .integer(let range):
-            guard let number = value.int else { return needs("a whole number", value) }
+            guard let number = value.wholeNumber else { return JSON.wholeNumberProblem(value) }
             return outside(number, range)
         case .number(let range):
             guard let number = value.double else { return needs("a number", value) }

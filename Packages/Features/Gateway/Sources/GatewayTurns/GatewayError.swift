@@ -68,7 +68,7 @@ public struct GatewayError: Failure {
         public static let closing = Kind("closing", 503)
 
         /// A tool was selected that nobody has.
-        public static let unknownTool = Kind("unknown-tool", 400)
+        public static let unknownTool = Kind("unknown-tool", 404)
         /// A source does not say which tools it has.
         public static let toolsUnavailable = Kind("tools-unavailable", 503)
 

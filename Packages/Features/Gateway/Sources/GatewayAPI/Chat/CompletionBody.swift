@@ -15,25 +15,34 @@ struct CompletionBody: InputValue {
             Schema.Property(
                 "model", "PROVIDER/MODEL, or a model's name; the usual one when absent", .optional(.string)),
             Schema.Property(
-                "messages", "The conversation, the oldest first", .array(message), keywords: ["minItems": 1]),
+                "messages", "The conversation, the oldest first", .array(message),
+                keywords: BodySchemas.openAIMessages),
             Schema.Property(
                 "conversation", "The same, where messages are folded into one for servers that forget",
-                .optional(.array(message)), keywords: ["minItems": 1]),
+                .optional(.array(message)), keywords: BodySchemas.openAIMessages),
             Schema.Property("stream", "Whether the answer is wanted as it comes into being", .optional(.boolean)),
-            Schema.Property("stream_options", "include_usage asks for what a stream took", .optional(.any)),
-            Schema.Property("tools", "Functions that the client runs itself", .optional(.array(.any))),
-            Schema.Property("response_format", "What the answer has to look like", .optional(.any)),
+            Schema.Property(
+                "stream_options", "include_usage asks for what a stream took", .optional(.any),
+                keywords: BodySchemas.streamOptions),
+            Schema.Property(
+                "tools", "Functions that the client runs itself", .optional(.array(.any)),
+                keywords: BodySchemas.openAITools),
+            Schema.Property(
+                "response_format", "What the answer has to look like", .optional(.any),
+                keywords: BodySchemas.openAIFormat),
             Schema.Property(
                 "max_tokens", "How many tokens the answer may have", .optional(.integer(nil)), keywords: .counts),
             Schema.Property(
                 "max_completion_tokens", "The newer name of max_tokens", .optional(.integer(nil)), keywords: .counts),
             Schema.Property("temperature", "How freely words are chosen", .optional(.number(nil))),
             Schema.Property("top_p", "Of how likely words it is chosen", .optional(.number(nil))),
-            Schema.Property("stop", "Words that end the answer", .optional(.any)),
+            Schema.Property("stop", "Words that end the answer", .optional(.any), keywords: BodySchemas.stop),
             Schema.Property("seed", "For answers that can be repeated", .optional(.integer(nil)), keywords: .wholes),
             Schema.Property("n", "Only 1 is possible", .optional(.integer(nil)), keywords: ["const": 1]),
             Schema.Property("reasoning_effort", "How much to think", .optional(.string)),
-            Schema.Property("tool_choice", "Which function may or must be used", .optional(.any)),
+            Schema.Property(
+                "tool_choice", "Which function may or must be used", .optional(.any),
+                keywords: BodySchemas.openAIToolChoice),
             Schema.Property("parallel_tool_calls", "Whether several may be called at once", .optional(.boolean)),
         ] + GatewayMembers.properties)
 
@@ -59,8 +68,13 @@ extension JSONObject {
     /// A day by the calendar.
     static var day: JSONObject { ["format": "date"] }
     static var regularExpression: JSONObject { ["minLength": 1, "format": "regex"] }
-    /// A path within a folder.
-    static var relativePath: JSONObject { ["pattern": #"^(?!/)(?!(.*/)?\.\.(/|$))[^\u0000]+$"#] }
+    /// A path within a folder; an empty one is the folder itself.
+    static var relativePath: JSONObject { ["pattern": #"^(?!/)(?!(.*/)?\.\.(/|$))[^\u0000]*$"#] }
+    /// The tag of a file, or any.
+    static var entityTag: JSONObject { ["pattern": #"^(\*|"[!#-~]*")$"#] }
+    static var anyTag: JSONObject { ["enum": ["*"]] }
+    /// A pattern for paths.
+    static var glob: JSONObject { ["minLength": 1, "maxLength": 1000, "pattern": #"^[^\u0000]+$"#] }
 }
 
 /// The gateway's own members, which every kind of request may have.

@@ -38,7 +38,8 @@ struct FileRoutes {
                 .query("depth", "How many levels", in: 1...64, default: 1),
                 .query(
                     "glob", "Only files whose path fits, such as **/*.swift; depth does not count then",
-                    as: String?.self),
+                    as: String?.self
+                ).documented(.glob),
                 hidden, ignored, limit
             ) { _, id, path, depth, glob, hidden, ignored, limit in
                 let look = Workspace.Look(path: path, hidden: hidden, ignored: ignored, limit: limit)
@@ -55,7 +56,7 @@ struct FileRoutes {
                 .query("pattern", "A regular expression, or a text when literal is set", as: String.self)
                     .documented(.regularExpression),
                 .query("path", "The file or folder, from the project's on", default: ".").documented(.relativePath),
-                .query("glob", "Only files whose path fits, such as *.swift", as: String?.self),
+                .query("glob", "Only files whose path fits, such as *.swift", as: String?.self).documented(.glob),
                 .query("literal", "Search for the text as it is", default: false),
                 .query("ignore_case", "Make no difference between a and A", default: false), hidden, ignored, limit
             ) { _, id, pattern, path, glob, literal, ignoresCase, hidden, ignored, limit in
@@ -89,8 +90,10 @@ struct FileRoutes {
         Route(
             .put, "/v1/projects/{id}/files/{path...}", "writeFile", "Writes a file, whole or not at all", id, path,
             .header(
-                "If-Match", "Only when the file still has this tag; * for any file that is there", as: String?.self),
-            .header("If-None-Match", "* writes only a file that is not there yet", as: String?.self),
+                "If-Match", "Only when the file still has this tag; * for any file that is there", as: String?.self
+            ).documented(.entityTag),
+            .header("If-None-Match", "* writes only a file that is not there yet", as: String?.self)
+                .documented(.anyTag),
             .upload("The bytes")
         ) { _, id, path, tag, none, body in
             let condition = try WriteCondition(ifMatch: tag, ifNoneMatch: none)

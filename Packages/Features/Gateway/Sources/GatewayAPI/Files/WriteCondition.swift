@@ -12,7 +12,12 @@ struct WriteCondition {
         case ("*", nil): rule = .exists
         case (let tag?, nil): rule = .matches(etag: tag)
         case (nil, "*"): rule = .isNew
-        default: throw .badRequest("give If-Match with one tag, or If-None-Match with *, and not both")
+        // No file is there and is not there, so that one of both always fails.
+        case (_?, "*"):
+            throw RequestProblem(
+                HTTPStatus(412), code: "bad_request",
+                "If-Match and If-None-Match: * cannot both be so; give one of them")
+        default: throw .badRequest("If-None-Match can only be * here")
         }
     }
 

@@ -29,9 +29,10 @@ struct WireBudget: InputValue, OutputValue {
         func cost(_ name: String) -> Cost? {
             json[name]?.double.map { Cost(nanodollars: Int(($0 * 1e9).rounded())) }
         }
+        func count(_ name: String) throws(ValueError) -> Int? { try Int?(json: json[name] ?? .null) }
         budget = ProjectBudget(
-            project: BudgetLimit(tokens: json["project_tokens"]?.int, cost: cost("project_cost")),
-            session: BudgetLimit(tokens: json["session_tokens"]?.int, cost: cost("session_cost")))
+            project: BudgetLimit(tokens: try count("project_tokens"), cost: cost("project_cost")),
+            session: BudgetLimit(tokens: try count("session_tokens"), cost: cost("session_cost")))
     }
 
     var json: JSON {
