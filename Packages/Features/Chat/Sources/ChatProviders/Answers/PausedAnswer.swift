@@ -49,6 +49,8 @@ extension ChatAnswer {
     fileprivate func adding(_ next: ChatAnswer) -> ChatAnswer {
         var message = message
         message.parts += next.message.parts
-        return ChatAnswer(start: start, message: message, finish: next.finish, usage: usage + next.usage)
+        var whole = ChatAnswer(start: start, message: message, finish: next.finish, usage: usage + next.usage)
+        whole.stopWord = next.stopWord
+        return whole
     }
 }

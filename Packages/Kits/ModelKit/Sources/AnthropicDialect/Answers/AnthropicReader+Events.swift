@@ -85,6 +85,7 @@ extension AnthropicReader {
         begin(&events)
         guard reason == nil, let word = stop["stop_reason"]?.filled else { return }
         reason = word
+        stopWord = stop["stop_sequence"]?.filled.map { PlainText.excerpt($0) }
         blocks.settle(isTruncated: isTruncated, &events)
         // Some models say why they refuse.
         if word == "refusal", let words = stop["stop_details"]?["explanation"]?.filled {

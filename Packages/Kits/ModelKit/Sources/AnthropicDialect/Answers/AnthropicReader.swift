@@ -12,6 +12,8 @@ public struct AnthropicReader: AnswerReader {
     var usage = AnthropicUsage()
     /// Why the model stopped, in the server's word.
     var reason: String?
+    /// The one of the words asked for that ended the answer.
+    var stopWord: String?
     public internal(set) var isComplete = false
 
     init() {}
@@ -36,8 +38,10 @@ public struct AnthropicReader: AnswerReader {
     }
 
     public var partial: ChatAnswer {
-        ChatAnswer(
+        var answer = ChatAnswer(
             start: start, message: Message(.assistant, blocks.parts), finish: finish, usage: usage.whole ?? Usage())
+        answer.stopWord = stopWord
+        return answer
     }
 
     var isTruncated: Bool { reason == "max_tokens" || reason == "model_context_window_exceeded" }

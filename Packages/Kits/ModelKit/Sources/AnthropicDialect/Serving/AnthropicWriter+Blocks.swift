@@ -49,9 +49,23 @@ extension AnthropicWriter {
     }
 
     mutating func writeCall(_ id: String, _ name: String, _ input: JSON, _ frames: inout [Frame]) {
+        writeCall(["type": "tool_use", "id": .string(id), "name": .string(name)], input, &frames)
+    }
+
+    /// A block that does not grow.
+    mutating func write(whole block: JSONObject, _ frames: inout [Frame]) {
         begin(&frames)
         close(&frames)
-        start(["type": "tool_use", "id": .string(id), "name": .string(name), "input": [:]], &frames)
+        start(.object(block), &frames)
+        stop(&frames)
+    }
+
+    mutating func writeCall(_ block: JSONObject, _ input: JSON, _ frames: inout [Frame]) {
+        begin(&frames)
+        close(&frames)
+        var block = block
+        block["input"] = [:]
+        start(.object(block), &frames)
         let delta: JSON = ["type": "input_json_delta", "partial_json": .string(input.text())]
         append("content_block_delta", ["index": .int(index), "delta": delta], &frames)
         stop(&frames)

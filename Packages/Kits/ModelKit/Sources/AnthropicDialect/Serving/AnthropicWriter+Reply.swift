@@ -10,9 +10,10 @@ extension AnthropicWriter {
     public func reply(_ answer: ChatAnswer) -> JSONObject {
         var reply = head
         reply["model"] = .string(answer.start.model ?? model)
-        reply["content"] = .array(answer.message.parts.compactMap(Self.json).map(JSON.object))
+        var tools = ServerTools()
+        reply["content"] = .array(answer.message.parts.compactMap { tools.block($0) ?? Self.json($0) }.map(JSON.object))
         reply["stop_reason"] = .string(answer.anthropicReason)
-        reply["stop_sequence"] = .null
+        reply["stop_sequence"] = answer.stopWord.map(JSON.string) ?? .null
         reply["usage"] = .object(answer.usage.anthropic)
         return reply
     }
@@ -43,7 +44,7 @@ extension AnthropicWriter {
 extension ChatAnswer {
     var anthropicReason: String {
         switch finish {
-        case .stop: "end_turn"
+        case .stop: stopWord == nil ? "end_turn" : "stop_sequence"
         case .length: "max_tokens"
         case .calls: "tool_use"
         case .refused: "refusal"

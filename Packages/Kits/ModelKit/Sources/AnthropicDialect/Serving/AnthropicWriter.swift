@@ -9,8 +9,8 @@ public import ModelKit
 ///     writer.write(.text("Hello"), into: &frames)
 ///     writer.end(answer, into: &frames)                       // the last frame is message_stop
 ///
-/// Tools that the server has run itself are left out, as there is no way to tell of them that a client would not take
-/// for its own.
+/// Of the tools that a server has run itself, those of Anthropic's are told in their own blocks. Others are left out, as there
+/// is no way to tell of them that a client would not take for its own.
 public struct AnthropicWriter: Sendable {
     /// An event: its name, and its data as JSON.
     public typealias Frame = (name: String, data: [UInt8])
@@ -25,6 +25,7 @@ public struct AnthropicWriter: Sendable {
     var index = 0
     /// All of an event with text that comes before the text.
     var textHead: [UInt8] = []
+    private var tools = ServerTools()
 
     public init(id: String, model: String) {
         self.id = id
@@ -43,13 +44,19 @@ public struct AnthropicWriter: Sendable {
             append("content_block_delta", ["index": .int(index), "delta": delta], &frames)
         case .thought(let end): writeEnd(of: end, &frames)
         case .call(let call):
-            if !call.isDone { writeCall(call.id, call.name, call.input, &frames) }
+            if let block = tools.block(.call(call)) {
+                writeCall(block, call.input, &frames)
+            } else if !call.isDone {
+                writeCall(call.id, call.name, call.input, &frames)
+            }
         case .malformedCall(let call):
             // Clients fail where the input is no JSON. So they refuse the call, and the model mends it.
             writeCall(call.id, call.name, ["invalid_json": .string(call.text)], &frames)
         case .usage(let usage): self.usage = usage
         // A call is written when it is whole.
-        case .calling, .result, .notice: break
+        case .result(let result):
+            if let block = tools.block(.result(result)) { write(whole: block, &frames) }
+        case .calling, .notice: break
         }
     }
 
@@ -57,7 +64,9 @@ public struct AnthropicWriter: Sendable {
     public mutating func end(_ answer: ChatAnswer, into frames: inout [Frame]) {
         begin(&frames)
         close(&frames)
-        let delta: JSON = ["stop_reason": .string(answer.anthropicReason), "stop_sequence": .null]
+        let delta: JSON = [
+            "stop_reason": .string(answer.anthropicReason), "stop_sequence": answer.stopWord.map(JSON.string) ?? .null,
+        ]
         append("message_delta", ["delta": delta, "usage": .object(answer.usage.anthropic)], &frames)
         append("message_stop", [:], &frames)
     }

@@ -56,6 +56,47 @@ struct WriterTests {
         #expect(heard.answer.message.parts == thoughts)
     }
 
+    /// As Anthropic answers with a search of the web, in short.
+    private static let searched = #"""
+        {"id":"msg_1","type":"message","role":"assistant","model":"a-model","content":[
+        {"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"martlet"}},
+        {"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[
+        {"type":"web_search_result","url":"https://a.example","title":"A","encrypted_content":"x","page_age":null}]},
+        {"type":"text","text":"A bird"}],
+        "stop_reason":"stop_sequence","stop_sequence":"END","usage":{"input_tokens":3,"output_tokens":2}}
+        """#
+
+    @Test("what the server's own tools did, and at which word it stopped, is told as the server told it")
+    func serverTools() throws {
+        let told = try JSON(parsing: Array(Self.searched.utf8))
+        var events: [ChatEvent] = []
+        let answer = try AnthropicDialect().answer(in: Array(Self.searched.utf8), into: &events)
+        let writer = AnthropicWriter(id: "msg_1", model: "a-model")
+        let reply = JSON.object(writer.reply(answer))
+        for name in ["content", "stop_reason", "stop_sequence"] { #expect(reply[name] == told[name], "\(name)") }
+
+        var streamed = writer
+        var frames: [AnthropicWriter.Frame] = []
+        for event in events { streamed.write(event, into: &frames) }
+        streamed.end(answer, into: &frames)
+        let heard = try hear(frames.map { ServerSentEvent(type: $0.name, data: $0.data) })
+        #expect(heard.answer.message.parts == answer.message.parts && heard.answer.stopWord == "END")
+        let starts = try frames.filter { $0.name == "content_block_start" }.map {
+            try JSON(parsing: $0.data)["content_block"]?["type"]
+        }
+        #expect(starts == ["server_tool_use", "web_search_tool_result", "text"])
+    }
+
+    @Test("tools that another server ran are not told, as a client would take them for its own")
+    func otherTools() throws {
+        let call = ToolCall(id: "toolu_1", name: "Bash", input: [:], isDone: true)
+        let answer = ChatAnswer(
+            start: ChatStart(),
+            message: Message(.assistant, [.call(call), .result(ToolResult(call: "toolu_1", content: "x"))]),
+            finish: .stop)
+        #expect(AnthropicWriter(id: "m", model: "a").reply(answer)["content"] == [])
+    }
+
     @Test("the first event tells what the input took, where that is known by then")
     func startUsage() throws {
         var writer = AnthropicWriter(id: "x", model: "m")
