@@ -93,6 +93,8 @@ struct ClaudeTests {
             #expect(first.outcome.end.word == "answered")
             #expect(first.text.hasPrefix("I look.\n\nallow"))
             #expect(first.place.name == "claude/claude-test")
+            // A stream names it, too, before the first word.
+            #expect(heard.words.prefix(2) == ["began", "answers claude/claude-test"])
             #expect(heard.tickets.map(\.call.name) == ["Bash"])
             #expect(heard.words.filter { $0.contains("call") } == ["done call Bash"])
             #expect(heard.words.filter { $0.hasPrefix("result") } == ["result ok"])

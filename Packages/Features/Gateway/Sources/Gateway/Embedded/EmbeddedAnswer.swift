@@ -13,6 +13,9 @@ struct EmbeddedAnswer {
         case .began(let place):
             start = ChatStart(model: place.model, session: place.session, project: place.project)
             return .began(start)
+        case .answers(let place):
+            start.model = place.model
+            return nil
         case .chat(.began), .approval, .output: return nil
         case .chat(let event):
             add(event)

@@ -17,7 +17,7 @@ extension NamedForm {
     mutating func write(_ event: GatewayEvent, into events: inout EventWriter) throws {
         var frames: [(name: String, data: [UInt8])] = []
         switch event {
-        case .began(let place): write(.began(ChatStart(model: place.name)), into: &frames)
+        case .began(let place), .answers(let place): write(.began(ChatStart(model: place.name)), into: &frames)
         case .chat(.began), .output, .approval, .notice: break
         case .chat(let event): write(event, into: &frames)
         }

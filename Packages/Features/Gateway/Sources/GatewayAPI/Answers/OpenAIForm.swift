@@ -25,6 +25,7 @@ struct OpenAIForm: AnswerForm {
         case .began(let place):
             writer.write(.began(ChatStart(model: place.name)), into: &frames)
             if isRich { frames.append(WireFrame.place(place).bytes) }
+        case .answers(let place): writer.write(.began(ChatStart(model: place.name)), into: &frames)
         case .chat(.began): break
         // A client would take it for a call that it has to answer.
         case .chat(.call(let call)) where call.isDone && !isRich: break

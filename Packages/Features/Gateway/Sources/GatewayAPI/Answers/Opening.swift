@@ -39,7 +39,7 @@ struct Opening: Sendable {
     var hasContent: Bool {
         events.contains { event in
             switch event {
-            case .began, .notice, .chat(.began), .chat(.usage), .chat(.notice): false
+            case .began, .answers, .notice, .chat(.began), .chat(.usage), .chat(.notice): false
             default: true
             }
         }

@@ -48,7 +48,13 @@ actor TurnRecorder {
     private func receive(_ event: TurnEvent, telling told: inout [GatewayEvent]) async throws {
         switch event {
         case .round: needsBreak = hasToldText
-        case .chat(let event): if let event = heard(event) { told.append(.chat(event)) }
+        case .chat(let event):
+            if case .began(let start) = event, case .claude = plan.choice.backend, let model = start.model {
+                var place = plan.place
+                place.model = model
+                told.append(.answers(place))
+            }
+            if let event = heard(event) { told.append(.chat(event)) }
         case .call(let update):
             told += tell(update)
             try await audit(update)

@@ -4,6 +4,8 @@ public import Capabilities
 public enum GatewayEvent: Sendable, Hashable {
     /// The request is accepted; always the first event.
     case began(TurnPlace)
+    /// Which model it is that answers, where the name asked for left that open.
+    case answers(TurnPlace)
     /// What the model brings. In an agent turn calls are done here: they come with `isDone`, under the tool's own name,
     /// and a `.result` follows each. `.usage` is the sum of the turn so far.
     case chat(ChatEvent)

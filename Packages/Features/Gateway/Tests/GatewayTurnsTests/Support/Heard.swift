@@ -17,6 +17,7 @@ final class Heard: Sendable {
         events.compactMap { event in
             switch event {
             case .began: "began"
+            case .answers(let place): "answers \(place.name)"
             case .chat(.text): "text"
             case .chat(.call(let call)): "\(call.isDone ? "done" : "open") call \(call.name)"
             case .chat(.result(let result)): "result \(result.isError ? "error" : "ok")"

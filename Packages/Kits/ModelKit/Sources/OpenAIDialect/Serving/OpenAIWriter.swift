@@ -31,7 +31,9 @@ public struct OpenAIWriter: Sendable {
     public mutating func write(_ event: ChatEvent, into frames: inout [[UInt8]]) {
         switch event {
         case .began(let start):
-            if let model = start.model, !hasBegun { self.model = model }
+            // Which model it is may come out later; the chunks from there on name that one.
+            if let model = start.model { self.model = model }
+            if hasBegun { textHead = Self.textHead(head) }
             begin(&frames)
         case .text(let text): writeText(text, &frames)
         case .reasoning(let text): chunk(["reasoning_content": .string(text)], &frames)

@@ -34,7 +34,7 @@ public struct ResponsesWriter: Sendable {
     public mutating func write(_ event: ChatEvent, into frames: inout [Frame]) {
         switch event {
         case .began(let start):
-            if let model = start.model, !hasBegun { self.model = model }
+            if let model = start.model { self.model = model }
             begin(&frames)
         case .text(let text): say(text, .text, &frames)
         case .refusal(let text): say(text, .refusal, &frames)

@@ -36,6 +36,18 @@ struct WriterTests {
         #expect(!data.contains { $0.contains("tool_calls") })
     }
 
+    @Test("a stream names the model that it is from where that comes out")
+    func model() {
+        var writer = OpenAIWriter(id: "x", created: 7, model: "claude/default")
+        var frames: [[UInt8]] = []
+        let events: [ChatEvent] = [
+            .began(ChatStart()), .text("a"), .began(ChatStart(model: "claude/real")), .text("b"),
+        ]
+        for event in events { writer.write(event, into: &frames) }
+        let names = frames.map { String(decoding: $0, as: UTF8.self) }.map { $0.contains("claude/real") }
+        #expect(names == [false, false, true])
+    }
+
     @Test("a plain stream has whole calls for them, and never asks to have them answered")
     func plain() throws {
         let data = Spoken.agent.frames().map { String(decoding: $0, as: UTF8.self) }
