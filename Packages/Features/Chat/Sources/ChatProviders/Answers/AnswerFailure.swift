@@ -49,6 +49,19 @@ struct AnswerFailure: Error {
 }
 
 extension AnswerFailure {
+    /// What came is for people with a browser: from a wrong address, or from a proxy in whose midst the server is gone.
+    init(webPageFrom server: ServerAccess, hasBegun: Bool, status: Int) {
+        self.init(
+            error: hasBegun
+                ? ChatError(
+                    .streamLost, "\(server.name) sent a web page in the midst of the answer", remedy: "ask again",
+                    provider: server.id, status: status)
+                : ChatError(
+                    .badAnswer, "\(server.name) sent a web page instead of an answer",
+                    remedy: "check the address of the server", provider: server.id, status: status))
+        isDeath = hasBegun
+    }
+
     init(_ error: HTTPError, hasBegun: Bool, from server: ServerAccess) {
         self.init(error: ChatError(error, hasBegun: hasBegun, from: server) ?? error)
         isDeath = [.reset, .cut, .idleTimedOut].contains(error.kind)

@@ -48,6 +48,8 @@ extension StreamedAnswer {
             for question in questions { try await settle(question, &delivery, receive) }
             if !reader.isComplete { try await gathering.pause(after: count) }
         }
+        // What stands behind the page may look like a good end all the same.
+        if batches.hasMarkup { throw AnswerFailure(webPageFrom: access, hasBegun: true, status: exchange.status.code) }
         return try await finish(&reader, model, &delivery, receive)
     }
 
@@ -86,10 +88,7 @@ extension StreamedAnswer {
         }
         let first = body.first { $0 > 32 }
         if first == UInt8(ascii: "<") {
-            throw AnswerFailure(
-                error: ChatError(
-                    .badAnswer, "\(access.name) sent a web page instead of an answer",
-                    remedy: "check the address of the server", provider: access.id, status: exchange.status.code))
+            throw AnswerFailure(webPageFrom: access, hasBegun: false, status: exchange.status.code)
         }
         var events: [ChatEvent] = []
         do {

@@ -54,7 +54,7 @@ extension StreamedAnswer {
             return AnswerFailure(
                 error: ChatError(
                     .redirected,
-                    "\(access.name) sends the request on to \(PlainText.escape(place)), where it is not sent",
+                    "\(access.name) redirects the request to \(PlainText.escape(place)), and redirects are not followed",
                     remedy: "check the address of the server", provider: access.id, status: status), status: status)
         }
         var body: [UInt8] = []

@@ -146,6 +146,20 @@ struct FailureTests {
         }
     }
 
+    @Test(
+        "because a web page came in its midst is lost, whatever follows",
+        arguments: ["<html>", "<!DOCTYPE html>\n<p>x"])
+    func pageInMidst(page: String) async throws {
+        try await failure {
+            try $0.stream(
+                Stream.first + Stream.text("Hel") + page + "\n<h1>502 Bad Gateway</h1>\n\n" + Stream.text("lo")
+                    + Stream.end)
+        } _: { fixture, error in
+            #expect(error.kind == .streamLost && error.message.contains("web page"))
+            #expect(fixture.heard.text == "Hello" && fixture.server.record.requests.count == 1)
+        }
+    }
+
     @Test("because nobody listens says that, at once")
     func refused() async throws {
         try await RefusingPort.run { port in

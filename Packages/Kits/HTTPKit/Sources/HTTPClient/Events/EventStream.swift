@@ -45,6 +45,8 @@ public struct EventStream: AsyncSequence, Sendable {
         public var lastEventID: String { parser.lastEventID }
         /// What the server wants as the time before the next connection.
         public var retry: Duration? { parser.retry }
+        /// Whether a web page came in the midst of the stream.
+        public var hasMarkup: Bool { parser.hasMarkup }
 
         public mutating func next() async throws -> ServerSentEvent? {
             try await next(isolation: nil)
@@ -86,6 +88,9 @@ public struct EventBatches: AsyncSequence, Sendable {
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         var events: EventStream.AsyncIterator
+
+        /// Whether a web page came in the midst of the stream.
+        public var hasMarkup: Bool { events.hasMarkup }
 
         public mutating func next() async throws -> [ServerSentEvent]? {
             try await events.nextBatch(isolation: nil)

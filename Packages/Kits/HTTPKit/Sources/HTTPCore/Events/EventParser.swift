@@ -25,6 +25,9 @@ public struct EventParser: Sendable {
     public var lastEventID: String { reader.lastEventID }
     /// How long to wait before the stream is opened again, if the server said so.
     public var retry: Duration? { reader.retry }
+    /// Whether a line began like a tag. The standard has readers pass over such lines; a proxy that fails in the midst of a
+    /// stream writes its page there.
+    public var hasMarkup: Bool { reader.hasMarkup }
 
     /// Takes the next bytes of the stream, which follow those that are still to be read.
     public mutating func feed(_ bytes: [UInt8]) {

@@ -10,6 +10,7 @@ struct EventReader: Sendable {
     private(set) var lastEventID: String
     private(set) var retry: Duration?
     private(set) var failure: HTTPError?
+    private(set) var hasMarkup = false
 
     private let limits: EventLimits
     private let readsErrorField: Bool
@@ -200,6 +201,8 @@ extension EventReader {
         } else if readsErrorField, let value = unsafe EventField.error.value(in: chunk, line) {
             (type, hasType) = ("error", true)
             try unsafe addData(chunk, value, &lone)
+        } else if unsafe chunk[line.lowerBound] == UInt8(ascii: "<") {
+            hasMarkup = true
         }
     }
 

@@ -121,7 +121,7 @@ extension ServerCore {
             return .told(.failure(.notFound("there is nothing at \(head.path.quotedForMessage)")))
         case .refused:
             throw RequestProblem.badRequest(
-                "the path is malformed: it has a wrong escape, or a part that would leave its folder")
+                "the path is malformed: it has a wrong escape, a NUL, or a part that would leave its folder")
         }
     }
 
@@ -130,7 +130,7 @@ extension ServerCore {
         _ entry: RouteEntry, _ values: [String], _ request: ServerRequest, _ body: JSON?
     ) throws -> RawInputs {
         guard let query = PercentDecoding.pairs(request.head.query) else {
-            throw RequestProblem.badRequest("the query is malformed: it has a wrong escape")
+            throw RequestProblem.badRequest("the query is malformed: it has a wrong escape or a NUL")
         }
         let path = values.isEmpty ? [] : Array(zip(entry.template.names, values))
         return RawInputs(path: path, query: query, request: request, body: body)
