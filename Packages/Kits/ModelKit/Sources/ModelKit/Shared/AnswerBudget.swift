@@ -1,6 +1,6 @@
 /// What an answer may hold in all, so that no server can fill the memory.
 package struct AnswerBudget: Sendable {
-    package static let largestText = 64 << 20
+    package static let largestText = 16 << 20
     package static let largestInput = 16 << 20
     package static let mostCalls = 1000
     package static let mostParts = 10_000

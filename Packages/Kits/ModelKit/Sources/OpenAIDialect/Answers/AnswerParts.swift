@@ -5,7 +5,7 @@ import ModelKit
 struct AnswerParts: Sendable {
     enum Kind: Sendable { case text, reasoning, refusal }
 
-    static let largestText = 64 << 20
+    static let largestText = 16 << 20
     /// What a part takes beyond its text, so that many small ones are bounded too.
     private static let partSize = 128
 

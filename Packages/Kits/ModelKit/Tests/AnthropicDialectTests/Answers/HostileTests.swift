@@ -94,8 +94,8 @@ struct HostileTests {
         func start(_ index: Int, _ type: String) -> String {
             #"{"type":"content_block_start","index":\#(index),"content_block":{"type":"\#(type)","id":"a","name":"b"}}"#
         }
-        #expect(try count(100) { _ in delta("text_delta", "text") } == 64)
-        #expect(try count(100) { _ in delta("thinking_delta", "thinking") } == 64)
+        #expect(try count(100) { _ in delta("text_delta", "text") } == 16)
+        #expect(try count(100) { _ in delta("thinking_delta", "thinking") } == 16)
         let input = delta("input_json_delta", "partial_json")
         #expect(try count(100) { $0 == 0 ? start(0, "tool_use") : input } == 17)
         #expect(try count(2000) { start($0, "tool_use") } == 1000)

@@ -94,8 +94,8 @@ struct HostileTests {
         func added(_ index: Int, _ type: String) -> String {
             #"{"type":"response.output_item.added","output_index":\#(index),"item":{"type":"\#(type)","name":"b"}}"#
         }
-        #expect(try count(100) { _ in delta("output_text") } == 64)
-        #expect(try count(100) { _ in delta("reasoning_summary_text") } == 64)
+        #expect(try count(100) { _ in delta("output_text") } == 16)
+        #expect(try count(100) { _ in delta("reasoning_summary_text") } == 16)
         let input = delta("function_call_arguments")
         #expect(try count(100) { $0 == 0 ? added(0, "function_call") : input } == 17)
         #expect(try count(2000) { added($0, "function_call") } == 1000)
