@@ -38,6 +38,8 @@ public struct TrustCredentials: Sendable {
     public var authorities: Authorities
     /// As whom this machine shows itself to servers that ask for a certificate.
     public var identity: ClientIdentity?
+    /// As whom it shows itself to single servers instead, by `host:port`, and to nobody else.
+    public var identities: [String: ClientIdentity] = [:]
 
     public init(authorities: Authorities = .system, identity: ClientIdentity? = nil) {
         self.authorities = authorities

@@ -1,4 +1,5 @@
 import Capabilities
+import HTTPClient
 import Settings
 
 /// The settings of Auth.
@@ -25,7 +26,8 @@ enum AuthSettings {
         risk: .widens,
         flag: "cacert")
     static let certificate = Setting<PathValue?>(
-        "certificate", "A PEM file with a certificate of your own, shown to every server that asks for one",
+        "certificate",
+        "A PEM file with a certificate of your own, shown to every server that asks for one; below a profile, to its server alone",
         default: nil,
         risk: .sends)
     static let key = Setting<PathValue?>(
@@ -49,10 +51,23 @@ enum AuthSettings {
             // As everywhere else, this variable replaces the system's list; Debian's libcurl does not look at it.
             credentials.authorities = .file(file)
         }
-        if let certificate = settings[certificate] {
-            credentials.identity = ClientIdentity(
-                certificate: certificate.text, key: settings[key]?.text ?? certificate.text)
+        // That of a profile is for the profile's server and no other, also while the profile is in use.
+        credentials.identity = identity(settings.inProfile(""))
+        for server in settings.servers {
+            guard let own = identity(settings.inProfile(server.profile)) else { continue }
+            do {
+                let url = try HTTPURL(server.address, assuming: .https)
+                credentials.identities["\(url.host):\(url.port)"] = own
+            } catch {
+                // Whoever wants to use a server with such an address is told.
+            }
         }
         return credentials
+    }
+
+    private static func identity(_ settings: FeatureSettings) -> ClientIdentity? {
+        settings[certificate].map { file in
+            ClientIdentity(certificate: file.text, key: settings[key]?.text ?? file.text)
+        }
     }
 }

@@ -205,6 +205,33 @@ struct TrustActionTests {
         }
     }
 
+    @Test("a certificate that stands below a profile is shown to that server alone", arguments: ["lab", "other", ""])
+    func certificateOfProfile(inUse: String) async throws {
+        let all = try TestCertificates.shared()
+        let tls = try ScriptedTLS(all.good, clientAuthorities: [all.authority.certificate])
+        try await TemporaryDirectory.run { folder in
+            let authority = try all.authority.write(into: folder, as: "ca").chain
+            let own = try all.client.write(into: folder, as: "own")
+            let files = "certificate: '\(own.chain)', 'certificate-key': '\(own.key)'"
+            try await ScriptedServer.run(tls: tls, Servers.greeting) { lab in
+                try await ScriptedServer.run(tls: tls, Servers.greeting) { other in
+                    let profiles = """
+                        lab: {server: 'https://127.0.0.1:\(lab.port)', auth: {\(files)}},
+                        other: {server: 'https://127.0.0.1:\(other.port)'}
+                        """
+                    let profile = inUse.isEmpty ? "" : "profile: '\(inUse)', "
+                    let settings = "{auth: {cacert: '\(authority)'}, \(profile)profiles: {\(profiles)}}"
+                    try await Desk.run(settings: settings) { desk in
+                        let text = try await desk.get(lab.port)
+                        #expect(text == "hi")
+                        let problem = await failure { _ = try await desk.get(other.port) }
+                        #expect(problem?.exit == .unreachable && other.record.requests.isEmpty)
+                    }
+                }
+            }
+        }
+    }
+
     @Test("a certificate of one's own from the settings is shown to a server that asks for it")
     func ownCertificate() async throws {
         let all = try TestCertificates.shared()

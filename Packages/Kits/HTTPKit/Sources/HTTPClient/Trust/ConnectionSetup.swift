@@ -47,7 +47,7 @@ struct ConnectionSetup: Sendable {
             try easy.checkOptions(server: url.server)
             return nil
         }
-        try configureTLS(easy)
+        try configureTLS(easy, trust.identity(for: url))
         guard url.scheme == .https else {
             try easy.checkOptions(server: url.server)
             return nil
@@ -66,7 +66,7 @@ struct ConnectionSetup: Sendable {
         return verification
     }
 
-    private func configureTLS(_ easy: EasyHandle) throws(HTTPError) {
+    private func configureTLS(_ easy: EasyHandle, _ identity: ClientIdentity?) throws(HTTPError) {
         easy.set(CURLOPT_SSL_VERIFYPEER, 1)
         // The host is checked by our own verification, which knows what was pinned; libcurl would refuse a pinned
         // certificate with another name after ours had accepted it.
@@ -80,7 +80,7 @@ struct ConnectionSetup: Sendable {
         easy.set(
             CURLOPT_PROXY_SSLVERSION,
             CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_3)
-        try checkFiles()
+        try checkFiles(identity)
         switch trust.authorities {
         case .system: break
         // The system's own stay, as they are in the folder that libcurl was built for.
@@ -101,7 +101,7 @@ struct ConnectionSetup: Sendable {
             easy.set(CURLOPT_PROXY_CAPATH, nil)
             easy.set(CURLOPT_PROXY_CAINFO_BLOB, blob: bytes)
         }
-        if let identity = trust.identity {
+        if let identity {
             easy.set(CURLOPT_SSLCERT, identity.certificate)
             easy.set(CURLOPT_SSLKEY, identity.key)
             // Without one libssl would ask on the terminal, whoever sits there.
@@ -110,13 +110,13 @@ struct ConnectionSetup: Sendable {
     }
 
     /// libcurl's own words on a file that cannot be read sound like a fault of the server.
-    private func checkFiles() throws(HTTPError) {
+    private func checkFiles(_ identity: ClientIdentity?) throws(HTTPError) {
         var files: [(what: String, path: String)] = []
         switch trust.authorities {
         case .system, .bytes: break
         case .systemAnd(let path), .file(let path): files.append(("the file with trusted authorities", path))
         }
-        if let identity = trust.identity {
+        if let identity {
             files += [("your certificate", identity.certificate), ("the key of your certificate", identity.key)]
         }
         for (what, path) in files where unsafe access(path, R_OK) != 0 {

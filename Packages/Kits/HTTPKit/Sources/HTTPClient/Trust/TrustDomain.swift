@@ -17,6 +17,13 @@ public struct TrustDomain: Sendable {
     public var authorities: Authorities
     /// What is shown to every server that asks for a certificate, also to one that a redirect leads to.
     public var identity: ClientIdentity?
+    /// What is shown to single servers instead, by `host:port`, and to nobody else.
+    public var identities: [String: ClientIdentity] = [:]
+    /// What is shown to one server.
+    func identity(for url: HTTPURL) -> ClientIdentity? {
+        identities["\(url.host):\(url.port)"] ?? identity
+    }
+
     /// Decides about every certificate inside the handshake, so it must answer at once. Without it a certificate
     /// without defects is accepted.
     public var judge: (@Sendable (PresentedCertificate) -> TrustJudgement)?
@@ -47,6 +54,7 @@ public struct TrustDomain: Sendable {
         case .file(let file): authorities = .file(file)
         }
         identity = credentials.identity
+        identities = credentials.identities
         judge = { store.judge($0) }
         settle = { try await store.settle($0) }
         tell = { store.tell() }
