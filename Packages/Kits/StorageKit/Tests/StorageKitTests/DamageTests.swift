@@ -21,8 +21,10 @@ struct DamageTests {
         var all: [StorageNotice] { list.withLock { $0 } }
 
         func open(_ path: String) throws -> Connection {
-            try Connection.open(path, migrations: notes) { notice in self.list.withLock { $0.append(notice) } }
+            try Connection.open(path, migrations: notes) { notice in self.take(notice) }
         }
+
+        func take(_ notice: StorageNotice) { list.withLock { $0.append(notice) } }
     }
 
     private static let refusals: [StorageError.Kind] = [
@@ -41,11 +43,12 @@ struct DamageTests {
             try connection.add("a")
             connection.close()
             let notice = try #require(notices.all.first)
-            #expect(notice.message.contains("\(path) is damaged") && notice.message.contains(notice.setAside))
-            #expect(notice.setAside.hasPrefix("\(path).damaged-20"))
-            #expect(try bytes(notice.setAside) == text)
+            let place = try #require(notice.setAside)
+            #expect(notice.message.contains("\(path) is damaged") && notice.message.contains(place))
+            #expect(place.hasPrefix("\(path).damaged-20"))
+            #expect(try bytes(place) == text)
             let store = DatabaseStore(id: "a", summary: "A", database: Database(path, migrations: notes))
-            #expect(try store.setAside() == [notice.setAside])
+            #expect(try store.setAside() == [place])
             let again = try notices.open(path)
             #expect(try again.texts == ["a"])
             again.close()
@@ -69,7 +72,7 @@ struct DamageTests {
                 #expect(try connection.count == 0, "\(length) bytes")
                 connection.close()
                 let notice = try #require(notices.all.first, "\(length) bytes")
-                #expect(try bytes(notice.setAside) == Array(whole[..<length]), "\(length) bytes")
+                #expect(try bytes(try #require(notice.setAside)) == Array(whole[..<length]), "\(length) bytes")
             }
         }
     }
@@ -99,7 +102,7 @@ struct DamageTests {
                     // A changed mark or note is no damage, but makes it somebody else's or one of a newer SQLite.
                     #expect(Self.refusals.contains(error.kind), "\(error), seed \(seed), byte \(place)")
                 }
-                if let notice = notices.all.first { #expect(try bytes(notice.setAside) == changed) }
+                if let notice = notices.all.first { #expect(try bytes(try #require(notice.setAside)) == changed) }
             }
         }
     }
@@ -118,7 +121,7 @@ struct DamageTests {
             try #require(unsafe truncate(path, 0) == 0)
             try notices.open(path).close()
             let notice = try #require(notices.all.first)
-            #expect(try bytes("\(notice.setAside)-wal") == log)
+            #expect(try bytes("\(try #require(notice.setAside))-wal") == log)
         }
     }
 
@@ -144,9 +147,31 @@ struct DamageTests {
             let second = try notices.open(path)
             #expect(try second.count == 0)
             second.close()
-            #expect(try bytes(try #require(notices.all.first).setAside) == damaged)
+            #expect(try bytes(try #require(notices.all.first?.setAside)) == damaged)
             #expect(!Files.exists("\(path).suspect"))
         }
+    }
+
+    @Test("a look through a large file is told before it begins, as it takes a while", arguments: [true, false])
+    func longLook(isLong: Bool) async throws {
+        try await withTemporaryDirectory { folder in
+            let (path, notices) = ("\(folder)/a.db", Notices())
+            try notices.open(path).close()
+            DatabaseFile(path: path).suspect()
+            var opening = Opening(
+                path: path, migrations: notes, durability: .full, busyLimit: .seconds(30),
+                notice: { notice in notices.take(notice) })
+            opening.longLook = isLong ? 1 : 1 << 40
+            try opening.open().close()
+            #expect(notices.all.map(\.setAside) == (isLong ? [nil] : []))
+            #expect(notices.all.allSatisfy { $0.message.contains("\(path), so all of its ") }, "\(notices.all)")
+        }
+    }
+
+    @Test("a file system on which no log can be used is named without what could command a terminal")
+    func noSharedMemory() {
+        let message = StorageError.sharesNoMemory("/mnt/a\u{1B}[2J.db").message
+        #expect(message.contains("/mnt/a\\u{1B}[2J.db") && !message.contains("\u{1B}"))
     }
 
     @Test("a suspicion that proves wrong is forgotten")
@@ -212,7 +237,7 @@ struct DamageTests {
             try Files.writeAtomically([1], to: "\(folder)/a.db2.damaged-1")
             let told = Mutex<[String]>([])
             let database = Database(path, migrations: notes) { notice in
-                told.withLock { $0.append("\(Asker.name ?? "nobody"): \(notice.setAside)") }
+                told.withLock { $0.append("\(Asker.name ?? "nobody"): \(notice.setAside ?? "")") }
             }
             let store = DatabaseStore(id: "a.notes", summary: "Notes", database: database)
             #expect(try store.setAside() == [])

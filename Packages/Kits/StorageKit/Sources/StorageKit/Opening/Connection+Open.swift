@@ -24,8 +24,7 @@ extension Connection {
             do {
                 let mode: String? = try first("PRAGMA journal_mode = WAL") { row in try row[0] }
                 if mode == "wal" { return }
-                throw StorageError(
-                    .open, "the file system cannot share memory, so \(PlainText.escape(path)) cannot be used there")
+                throw StorageError.sharesNoMemory(path)
             } catch let error as StorageError where error.kind == .busy {
                 guard ContinuousClock.now < deadline else { throw error }
                 usleep(5000)
@@ -37,5 +36,12 @@ extension Connection {
     func damage(limit: Int, isQuick: Bool) throws -> [String] {
         let sql = SQL(raw: "PRAGMA \(isQuick ? "quick_check" : "integrity_check")(\(limit))")
         return try all(sql) { row in try row[0] as String }.filter { $0 != "ok" }
+    }
+}
+
+extension StorageError {
+    /// A log beside the file needs memory that processes share, which some network file systems have not got.
+    static func sharesNoMemory(_ path: String) -> StorageError {
+        StorageError(.open, "the file system cannot share memory, so \(PlainText.escape(path)) cannot be used there")
     }
 }

@@ -10,6 +10,8 @@ struct Opening: Sendable {
     var leavesLog = false
     let busyLimit: Duration
     let notice: @Sendable (StorageNotice) -> Void
+    /// A look through a file of more bytes than this takes so long that a person is told why they wait.
+    var longLook = 64 << 20
 
     var file: DatabaseFile { DatabaseFile(path: path) }
 
@@ -47,6 +49,13 @@ struct Opening: Sendable {
         if leavesLog { connection.leaveLog(upTo: 512 << 10) }
         try connection.requireOwn()
         if try file.isToBeChecked {
+            let size = try Files.info(path).size
+            if size > longLook {
+                notice(
+                    StorageNotice(
+                        message: "damage was met in \(PlainText.escape(path)), so all of its "
+                            + "\(ByteCount(Int(size)).words) are looked through now; this can take minutes"))
+            }
             if let damage = try connection.damage(limit: 1, isQuick: true).first {
                 throw StorageError(.damaged, "\(PlainText.escape(path)) is damaged: \(damage)")
             }

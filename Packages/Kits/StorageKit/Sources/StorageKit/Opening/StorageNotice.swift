@@ -5,8 +5,8 @@ import Glibc
 public struct StorageNotice: Sendable, Hashable {
     /// What happened and where the old data is now, in a sentence without a final stop.
     public let message: String
-    /// Where the damaged file was put.
-    public let setAside: String
+    /// Where the damaged file was put; nil where none was.
+    public var setAside: String?
 
     /// Tells it by `say`, or on standard error where nobody listens: data that was put away is never a secret.
     public func tell(_ say: ((String) -> Void)?) {
