@@ -134,6 +134,21 @@ struct ConnectionMachineTests {
         #expect(machine.state == .reconnecting(attempt: 1, at: at(5)))
     }
 
+    @Test("changes of the network that follow one within two seconds make one new connection, when these are over")
+    func settling() {
+        var machine = Machine()
+        _ = machine.handle(.start, at: at(0))
+        _ = machine.handle(.connected, at: at(1))
+        #expect(machine.handle(.networkChanged, at: at(10)) == [.drop, .connect, .changed(.connecting)])
+        for time in [10.1, 10.5, 11] { #expect(machine.handle(.networkChanged, at: at(time)) == []) }
+        #expect(machine.nextTick == at(12))
+        #expect(machine.handle(.connected, at: at(11.5)) == [.changed(.connected)])
+        #expect(machine.nextTick == at(12) && machine.handle(.tick, at: at(11.9)) == [])
+        #expect(machine.handle(.tick, at: at(12)) == [.drop, .connect, .changed(.connecting)])
+        #expect(machine.nextTick == nil)
+        #expect(machine.handle(.stop, at: at(13)) == [.drop, .changed(.disconnected)])
+    }
+
     @Test("no order of events leaves the states, connects twice, or waits for nothing")
     func anyOrder() {
         var generator = SystemRandomNumberGenerator()

@@ -122,13 +122,14 @@ struct ReconnectingConnectionTests {
         maker.hang(true)
         second.end(with: Lost())
         await clock.untilSleeping(for: .seconds(1))
-        clock.advance(by: .seconds(1))
+        // Longer than changes are gathered after one.
+        clock.advance(by: .seconds(2))
         await maker.untilHanging()
         maker.hang(false)
         change.yield()
         let third = try #require(await made.next())
         #expect(!third.isClosed)
-        #expect(clock.now.offset == .seconds(1))
+        #expect(clock.now.offset == .seconds(2))
         running.cancel()
         _ = await running.result
         #expect(third.isClosed)

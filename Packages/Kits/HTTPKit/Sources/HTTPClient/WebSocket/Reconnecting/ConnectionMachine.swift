@@ -38,6 +38,9 @@ public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instan
     private var failures = 0
     private var lastSign: Instant?
     private var lastPing: Instant?
+    /// Until when further changes of the network are gathered, and whether there was one.
+    private var settled: Instant?
+    private var hasChangedAgain = false
 
     public init(policy: ConnectionPolicy = ConnectionPolicy()) {
         self.policy = policy
@@ -45,17 +48,24 @@ public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instan
 
     /// When the next tick is due; nil when nothing but an event goes on.
     public var nextTick: Instant? {
+        let gathered = hasChangedAgain ? settled : nil
         switch state {
-        case .disconnected, .connecting: return nil
+        case .disconnected: return nil
+        case .connecting: return gathered
         case .reconnecting(_, let time): return time
         case .connected:
-            guard let lastSign, let lastPing else { return nil }
-            return min(lastSign.advanced(by: policy.silence), lastPing.advanced(by: policy.ping))
+            guard let lastSign, let lastPing else { return gathered }
+            let due = min(lastSign.advanced(by: policy.silence), lastPing.advanced(by: policy.ping))
+            return gathered.map { min($0, due) } ?? due
         }
     }
 
     /// Takes an event that happened at `now`.
     public mutating func handle(_ event: Event, at now: Instant) -> [Action] {
+        if event == .tick, hasChangedAgain, let settled, settled <= now {
+            hasChangedAgain = false
+            if state == .connecting || state == .connected { return renew(at: now) }
+        }
         switch (event, state) {
         case (.start, .disconnected):
             failures = 0
@@ -74,10 +84,14 @@ public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instan
         case (.tick, .reconnecting(_, let time)) where time <= now: return connect()
         case (.tick, .connected): return look(at: now)
         case (.networkChanged, .connecting), (.networkChanged, .connected):
-            failures = 0
-            return [.drop] + connect()
+            if let settled, now < settled {
+                hasChangedAgain = true
+                return []
+            }
+            return renew(at: now)
         case (.networkChanged, .reconnecting):
             failures = 0
+            settled = now.advanced(by: policy.settling)
             return connect()
         case (.stop, .connecting), (.stop, .connected): return [.drop] + change(to: .disconnected)
         case (.stop, .reconnecting): return change(to: .disconnected)
@@ -91,6 +105,13 @@ public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instan
         guard lastPing.advanced(by: policy.ping) <= now else { return [] }
         self.lastPing = now
         return [.ping]
+    }
+
+    /// What was made over the network as it was is dropped.
+    private mutating func renew(at now: Instant) -> [Action] {
+        (failures, hasChangedAgain) = (0, false)
+        settled = now.advanced(by: policy.settling)
+        return [.drop] + connect()
     }
 
     private mutating func retry(at now: Instant) -> [Action] {

@@ -8,6 +8,8 @@ public struct ConnectionPolicy: Sendable, Hashable {
     public var persistence: Duration?
     /// Without anything from the server for so long, the connection is taken for dead.
     public var silence: Duration = .seconds(45)
+    /// After one change of the network, further ones are gathered for so long: a network comes back in several steps.
+    public var settling: Duration = .seconds(2)
     /// How often a ping is sent.
     public var ping: Duration = .seconds(30)
 
