@@ -116,7 +116,8 @@ import Testing
                 source: program,
                 [
                     gateway.url, TestGateway.token, "15", "\(seed)", gateway.folder, Self.hooks, Self.configuration,
-                ])
+                ],
+                limit: .seconds(540))
             #expect(output.hasPrefix("0\n"), "seed \(seed): \(output)")
             #expect(output.contains("Tested: \(try Self.documented(gateway).count)"), "seed \(seed): \(output)")
         }

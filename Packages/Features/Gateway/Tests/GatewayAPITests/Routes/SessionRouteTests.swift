@@ -101,7 +101,7 @@ import Testing
             #expect(
                 try await gateway.json(.post, tools, ["enabled_tools": ["fs_read"]])["enabled_tools"] == ["fs_read"])
             // Without a project there is no folder to work in.
-            let none = try await gateway.json(.post, "/v1/sessions", ["mcp": wrong], status: 400)
+            let none = try await gateway.json(.post, "/v1/sessions", ["mcp": wrong], status: 404)
             #expect(none["error"]?["message"]?.string?.hasSuffix("no tool can be used here") == true)
         }
     }

@@ -55,12 +55,14 @@ public struct PythonPeer: Sendable {
 
     private static let watched = "\(PeerPrograms.supervisor)\nwatch(lambda: os._exit(0))"
 
-    /// Runs a program to its end and returns what it printed.
-    public static func output(source: String, _ arguments: [String] = [], input: [UInt8] = []) async throws -> String {
+    /// Runs a program to its end and returns what it printed; one that hangs is ended at the limit.
+    public static func output(
+        source: String, _ arguments: [String] = [], input: [UInt8] = [], limit: Duration = .seconds(60)
+    ) async throws -> String {
         var command = Command(
             try PeerPrograms.python(), ["-c", source] + arguments, environment: PeerPrograms.environment())
         command.input = .bytes(input)
-        let result = try await Launcher().run(command, timeout: .seconds(250))
+        let result = try await Launcher().run(command, timeout: limit)
         guard result.status == .exited(0) else {
             throw ScriptError.failed("a Python peer failed: \(String(decoding: result.errors, as: UTF8.self))")
         }
