@@ -57,7 +57,7 @@ public struct PythonPeer: Sendable {
 
     /// Runs a program to its end and returns what it printed; one that hangs is ended at the limit.
     public static func output(
-        source: String, _ arguments: [String] = [], input: [UInt8] = [], limit: Duration = .seconds(60)
+        source: String, _ arguments: [String] = [], input: [UInt8] = [], limit: Duration = .seconds(250)
     ) async throws -> String {
         var command = Command(
             try PeerPrograms.python(), ["-c", source] + arguments, environment: PeerPrograms.environment())
