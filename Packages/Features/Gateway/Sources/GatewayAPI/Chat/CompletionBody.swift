@@ -70,8 +70,7 @@ extension JSONObject {
     static var regularExpression: JSONObject { ["minLength": 1, "format": "regex"] }
     /// A path within a folder; an empty one is the folder itself.
     static var relativePath: JSONObject { ["pattern": #"^(?!/)(?!(.*/)?\.\.(/|$))[^\u0000]*$"#] }
-    /// The tag of a file, or any.
-    static var entityTag: JSONObject { ["pattern": #"^(\*|"[!#-~]*")$"#] }
+    /// Any tag of a file.
     static var anyTag: JSONObject { ["enum": ["*"]] }
     /// A pattern for paths.
     static var glob: JSONObject { ["minLength": 1, "maxLength": 1000, "pattern": #"^[^\u0000]+$"#] }

@@ -90,8 +90,7 @@ struct FileRoutes {
         Route(
             .put, "/v1/projects/{id}/files/{path...}", "writeFile", "Writes a file, whole or not at all", id, path,
             .header(
-                "If-Match", "Only when the file still has this tag; * for any file that is there", as: String?.self
-            ).documented(.entityTag),
+                "If-Match", "Only when the file still has this tag; * for any file that is there", as: String?.self),
             .header("If-None-Match", "* writes only a file that is not there yet", as: String?.self)
                 .documented(.anyTag),
             .upload("The bytes")

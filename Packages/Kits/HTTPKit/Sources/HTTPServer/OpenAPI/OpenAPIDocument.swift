@@ -131,6 +131,8 @@ struct OpenAPIWriter {
 
     private func parameter(_ input: RouteInputDeclaration) -> JSONObject {
         var schema = input.schema.jsonSchema
+        // Neither a path nor a query with a NUL in it is taken.
+        if input.place != .header, input.schema.unwrapped == .string { schema["pattern"] = #"^[^\u0000]*$"# }
         for (word, value) in input.keywords { schema[word] = value }
         if let standard = input.standard, !standard.isNull { schema["default"] = standard }
         var parameter: JSONObject = [
