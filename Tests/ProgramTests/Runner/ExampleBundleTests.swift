@@ -24,7 +24,7 @@ struct ExampleBundleTests {
             let end = try #require(lines.firstIndex { $0.hasPrefix("review ok in ") })
             #expect(lines[(end + 1)...].first?.hasPrefix("review:") == true, "\(run.output)")
             let shown = try await home.martlet("runs", "show")
-            #expect(shown.output.contains("outputs") && shown.output.contains("review"), "\(shown.output)")
+            #expect(shown.output.contains("OUTPUTS\nreview  "), "\(shown.output)")
         }
     }
 

@@ -120,7 +120,8 @@ struct StepWork: Sendable {
     }
 
     private func failure(_ error: any Error) -> StepOutcome {
-        if error is CancellationError { return StepOutcome(.cancelled) }
+        // What ends because the run was stopped has not failed: it is done again when the run goes on.
+        if error is CancellationError || Task.isCancelled { return StepOutcome(.cancelled) }
         let failure = AnyFailure(error)
         var outcome = StepOutcome(.failed)
         outcome.exit = Int(failure.exit.rawValue)

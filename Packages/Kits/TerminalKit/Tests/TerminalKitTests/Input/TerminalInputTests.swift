@@ -39,9 +39,11 @@ extension OneTerminal {
             for byte in Array("yes".utf8) { _ = editor.receive(byte) }
             for columns in [40, 80] {
                 let shown = question.introduction(columns: columns) + question.display(editor, columns: columns)
-                let rows = shown.replacing("\r", with: "").replacing("\u{1B}[K", with: "").split(separator: "\n")
+                let rows = shown.replacing("\u{1B}[K", with: "").split(separator: "\r\n").map {
+                    String($0.drop { $0 == "\r" })
+                }
                 #expect(rows.joined(separator: " ") == words + "yes")
-                #expect(rows.count > 1 && rows.allSatisfy { TextWidth.of(String($0)) < columns }, "\(rows)")
+                #expect(rows.count > 1 && rows.allSatisfy { TextWidth.of($0) < columns }, "\(rows)")
             }
         }
 

@@ -3,6 +3,9 @@ import Testing
 
 @testable import TerminalKit
 
+/// Handles a signal, so that it ends nothing.
+private func goOn(signal: Int32) {}
+
 extension OneTerminal {
     @Suite(.timeLimit(.minutes(5))) struct TypingSilenceTests {
         private func has(_ flag: Int32, _ pty: PseudoTerminal) -> Bool { pty.flags[0] & tcflag_t(flag) != 0 }
@@ -52,7 +55,7 @@ extension OneTerminal {
         @Test("a signal that somebody handles leaves what was typed, too")
         func handled() async throws {
             await #expect(processExitsWith: .success) {
-                signal(SIGINT) { _ in }
+                signal(SIGINT, goOn)
                 let pty = try PseudoTerminal()
                 let silence = TypingSilence(path: pty.path)
                 silence.begin()
