@@ -26,8 +26,8 @@ struct ChatTerminalTests {
         }
     }
 
-    @Test("goes on after Ctrl-C has stopped an answer, which is kept")
-    func stop() async throws {
+    @Test("goes on after Ctrl-C has stopped an answer, which is kept, as is what was typed ahead", arguments: [false, true])
+    func stop(isTypedAhead: Bool) async throws {
         try await ChatHome.with { connection in
             guard connection.number == 0 else { return try connection.answer(streaming: ["Better."]) }
             try connection.begin(["This is too long"])
@@ -39,9 +39,10 @@ struct ChatTerminalTests {
                 try await talk.wait(for: "/help shows the commands")
                 try await talk.press("hello\r")
                 try await talk.wait(for: "too long")
+                if isTypedAhead { try await talk.press("short please\r") }
                 try await talk.press("\u{3}")
                 try await home.server.until { $0.connections.first?.peerLeft == true }
-                try await talk.press("short please\r")
+                if !isTypedAhead { try await talk.press("short please\r") }
                 try await talk.wait(for: "Better.")
                 try await talk.press("/quit\r")
                 try await talk.wait(for: "code 0")

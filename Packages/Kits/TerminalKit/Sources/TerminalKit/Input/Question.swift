@@ -70,8 +70,8 @@ struct Question: Sendable {
         guard prompt.width > room else { return [prompt] }
         var rows = prompt.wrapped(to: room)
         // Wrapping takes the space that sets the answer apart.
-        if prompt.plainText.hasSuffix(" "), let last = rows.popLast(), !last.plainText.hasSuffix(" ") {
-            rows.append(last + StyledText(" "))
+        if prompt.plainText.hasSuffix(" "), let last = rows.last, !last.plainText.hasSuffix(" ") {
+            rows[rows.count - 1] = last + StyledText(" ")
         }
         return rows
     }

@@ -3,9 +3,6 @@ import Testing
 
 @testable import TerminalKit
 
-/// Handles a signal, so that it ends nothing.
-private func goOn(signal: Int32) {}
-
 extension OneTerminal {
     @Suite(.timeLimit(.minutes(5))) struct TypingSilenceTests {
         private func has(_ flag: Int32, _ pty: PseudoTerminal) -> Bool { pty.flags[0] & tcflag_t(flag) != 0 }
@@ -50,19 +47,6 @@ extension OneTerminal {
             silence.begin()
             defer { silence.end() }
             #expect(has(NOFLSH, pty))
-        }
-
-        @Test("a signal that somebody handles leaves what was typed, too")
-        func handled() async throws {
-            await #expect(processExitsWith: .success) {
-                signal(SIGINT, goOn)
-                let pty = try PseudoTerminal()
-                let silence = TypingSilence(path: pty.path)
-                silence.begin()
-                pty.type("typed ahead\r")
-                raise(SIGINT)
-                #expect(try await Composer(path: pty.path).read(prompt: "> ") == "typed ahead")
-            }
         }
 
         @Test("a silence can begin again, and ends with whoever holds it")
