@@ -26,7 +26,9 @@ struct ChatTerminalTests {
         }
     }
 
-    @Test("goes on after Ctrl-C has stopped an answer, which is kept, as is what was typed ahead", arguments: [false, true])
+    @Test(
+        "goes on after Ctrl-C has stopped an answer, which is kept, as is what was typed ahead",
+        arguments: [false, true])
     func stop(isTypedAhead: Bool) async throws {
         try await ChatHome.with { connection in
             guard connection.number == 0 else { return try connection.answer(streaming: ["Better."]) }
