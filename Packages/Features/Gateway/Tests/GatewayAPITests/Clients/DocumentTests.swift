@@ -83,8 +83,8 @@ import Testing
             body = case.body
             if not isinstance(body, dict) or not any(name in body for name in ("project_id", "session_id", "mcp")):
                 return True
-            said = body.get("conversation", body.get("messages", body.get("input")))
-            return not isinstance(said, list) or not said or asks(said[-1])
+            said = [body[name] for name in ("conversation", "messages", "input") if isinstance(body.get(name), list)]
+            return all(not messages or asks(messages[-1]) for messages in said)
         """
 
     /// A precondition that does not hold, and a range beyond the end, are no fault of a request.
@@ -113,7 +113,8 @@ import Testing
             print(run.returncode)
             print(run.stdout[-6000:], run.stderr[-2000:])
             """
-        let seed = UInt32.random(in: 1...1_000_000)
+        // The same each time, so that a run says the same twice.
+        let seed = 7
         try await withGateway { gateway in
             let output = try await PythonPeer.output(
                 source: program,

@@ -120,9 +120,10 @@ struct StepWork: Sendable {
     }
 
     private func failure(_ error: any Error) -> StepOutcome {
-        // What ends because the run was stopped has not failed: it is done again when the run goes on.
-        if error is CancellationError || Task.isCancelled { return StepOutcome(.cancelled) }
+        if error is CancellationError { return StepOutcome(.cancelled) }
         let failure = AnyFailure(error)
+        // What says that it was stopped, when the run was, has not failed: it is done again when the run goes on.
+        if Task.isCancelled, failure.exit == .interrupted { return StepOutcome(.cancelled) }
         var outcome = StepOutcome(.failed)
         outcome.exit = Int(failure.exit.rawValue)
         outcome.error = StepError(code: failure.code, message: engine.redactor.redact(failure.message))
