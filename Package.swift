@@ -20,10 +20,7 @@ let modules: [String: [String]] = [
 
 /// The packages that every build has, with their products and the names of their test targets.
 let base: [(name: String, path: String, products: [String], tests: [String])] = [
-    (
-        "Core", "Packages/Core", ["Core", "CoreTesting", "TestTraits"],
-        ["JSON", "Capabilities", "Settings", "Registry"]
-    ),
+    ("Core", "Packages/Core", ["Core", "CoreTesting"], ["JSON", "Capabilities", "Settings", "Registry"]),
     ("FileKit", "Packages/Kits/FileKit", ["FileKit"], ["FileKit"]),
     ("LoopKit", "Packages/Kits/LoopKit", ["LoopKit"], ["LoopKit"]),
     ("Cryptography", "Packages/Kits/Cryptography", ["Cryptography"], ["Cryptography"]),
@@ -56,17 +53,20 @@ let baseProducts: [Target.Dependency] = base.flatMap { package in
     package.products.map { .product(name: $0, package: package.name) }
 }
 
+/// What only a test may use, since the testing library is not there for a static runtime.
+let testProducts = baseProducts + [.product(name: "TestTraits", package: "Core")]
+
 /// SwiftPM runs no tests of nested packages, so each test folder is a target of the root as well.
 let nestedTests: [Target] =
     base.flatMap { package in
         package.tests.map { test -> Target in
-            .testTarget(name: "\(test)Tests", dependencies: baseProducts, path: "\(package.path)/Tests/\(test)Tests")
+            .testTarget(name: "\(test)Tests", dependencies: testProducts, path: "\(package.path)/Tests/\(test)Tests")
         }
     }
     + features.flatMap { feature in
         (modules[feature] ?? [feature]).map { module -> Target in
             .testTarget(
-                name: "\(module)Tests", dependencies: baseProducts + [.product(name: feature, package: feature)],
+                name: "\(module)Tests", dependencies: testProducts + [.product(name: feature, package: feature)],
                 path: "Packages/Features/\(feature)/Tests/\(module)Tests")
         }
     }
@@ -113,7 +113,7 @@ let package = Package(
             ],
             path: "Tests/TestBench"),
         .testTarget(
-            name: "ProgramTests", dependencies: baseProducts + ["martlet", "test-bench"], path: "Tests/ProgramTests"),
+            name: "ProgramTests", dependencies: testProducts + ["martlet", "test-bench"], path: "Tests/ProgramTests"),
         .target(name: "WorkspaceSupport", dependencies: baseProducts, path: "Tests/Support"),
         .testTarget(
             name: "ArchitectureTests", dependencies: baseProducts + ["WorkspaceSupport"],
