@@ -11,8 +11,7 @@ enum Programs {
         }
     }
 
-    /// Whether systemd is the first process: "sd_booted() internally checks whether the directory /run/systemd/system/
-    /// exists."
+    /// Whether systemd runs this machine, which is told by its folder as in sd_booted(3).
     static var hasSystemd: Bool { Files.exists("/run/systemd/system") }
 
     /// Whether systemd runs a user's units also while the user is not logged in.
