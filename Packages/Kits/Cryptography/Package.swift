@@ -6,7 +6,8 @@ let package = Package(
     products: [.library(name: "Cryptography", targets: ["Cryptography"])],
     dependencies: [.package(path: "../../Core")],
     targets: [
-        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        // Only the headers: the libraries are opened when one of their functions is first called.
+        .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
         .target(name: "CCryptography", dependencies: ["COpenSSL"]),
         .target(
             name: "Cryptography",

@@ -16,6 +16,12 @@ struct X509_name_st;
 struct x509_st;
 struct x509_store_ctx_st;
 
+// MARK: The libraries
+
+/// Why libssl and libcrypto cannot be used, or NULL; opens them. Otherwise the first call that needs them does, and ends
+/// the process when it cannot.
+const char *ccryptography_problem(void);
+
 // MARK: Sealing
 
 enum { CCRYPTOGRAPHY_TAG = 16 };
