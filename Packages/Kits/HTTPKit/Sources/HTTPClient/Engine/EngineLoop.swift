@@ -13,6 +13,9 @@ final class EngineLoop {
     private var listed: [Job] = []
     /// A transfer has ended in the present turn.
     private var hasEnded = false
+    /// Bytes of bodies that the present turn has brought.
+    private var received = 0
+    private var burst = Burst()
     /// No limit is passed before this moment.
     private var nearest = Int64.max
     private(set) var now = EngineLoop.time()
@@ -24,20 +27,34 @@ final class EngineLoop {
 
     func run() {
         while takeCommands() {
+            received = 0
             multi.perform()
             finishDone()
             flush(all: false)
             enforceLimits()
+            if burst.isOn {
+                flush(all: true)
+                Self.pause(nanoseconds: Burst.rest)
+                burst.turn(brought: received, waited: 0)
+                continue
+            }
             // Who still gets bytes in every turn is woken later, with more at once; nobody waits for that longer than
             // until there is nothing to read.
             if !listed.isEmpty, multi.poll(milliseconds: 0) > 0 {
-                now = Self.time()
+                burst.turn(brought: received, waited: 0)
                 continue
             }
             flush(all: true)
             awaitNext()
+            let start = Self.time()
             sleep()
+            burst.turn(brought: received, waited: Self.time() - start)
         }
+    }
+
+    /// Takes note of bytes that came for a job.
+    func count(_ bytes: Int) {
+        received += bytes
     }
 
     /// Puts a job on the list of those whose readers are told at the end of the turn.
@@ -49,6 +66,11 @@ final class EngineLoop {
     /// Takes note of a limit that may come earlier than those known.
     func heed(_ clock: TransferClock) {
         nearest = min(nearest, clock.deadline)
+    }
+
+    private static func pause(nanoseconds: Int64) {
+        var time = timespec(tv_sec: 0, tv_nsec: Int(nanoseconds))
+        _ = unsafe nanosleep(&time, nil)
     }
 
     private static func time() -> Int64 {
@@ -71,6 +93,8 @@ extension EngineLoop {
             return (state.commands, state.isRetired, state.isClosed)
         }
         for command in commands {
+            // What is asked for now may be what the next piece answers.
+            if case .resume = command {} else { burst = Burst() }
             switch command {
             case .start(let transfer): start(transfer)
             case .resume(let transfer): jobs[ObjectIdentifier(transfer)]?.resume()
@@ -130,6 +154,7 @@ extension EngineLoop {
     private func end(_ job: Job, _ result: Result<Void, HTTPError>) {
         guard jobs.removeValue(forKey: ObjectIdentifier(job.transfer)) != nil else { return }
         hasEnded = true
+        burst = Burst()
         multi.remove(job.easy)
         if case .pipe(let pipe) = job.plan.upload { pipe.close() }
         job.plan.onProgress?(job.progress)
@@ -187,6 +212,5 @@ extension EngineLoop {
         guard mayWait else { return }
         let wait = nearest == .max ? 3_600_000 : min(max((nearest - now) / 1_000_000 + 1, 0), 3_600_000)
         _ = multi.poll(milliseconds: Int32(wait))
-        now = Self.time()
     }
 }

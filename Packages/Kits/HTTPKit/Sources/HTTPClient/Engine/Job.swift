@@ -175,6 +175,7 @@ extension Job {
         switch unsafe transfer.receive(bytes, expected: expected) {
         case .taken:
             received += bytes.count
+            loop.count(bytes.count)
             isFresh = true
             if !isListed, isWatched { loop.list(self) }
             return .taken
