@@ -36,6 +36,8 @@ public struct TrustCredentials: Sendable {
     }
 
     public var authorities: Authorities
+    /// Who may vouch for single servers instead, by `host:port`, and for no other.
+    public var serverAuthorities: [String: Authorities] = [:]
     /// As whom this machine shows itself to servers that ask for a certificate.
     public var identity: ClientIdentity?
     /// As whom it shows itself to single servers instead, by `host:port`, and to nobody else.

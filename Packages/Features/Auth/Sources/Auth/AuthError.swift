@@ -11,6 +11,8 @@ public enum AuthError: Failure, Hashable {
     case badProfileName(String)
     /// The profile's server is no address.
     case badAddress(profile: String, why: String)
+    /// A file that is to hold authorities cannot be used.
+    case badAuthority(file: String, why: String)
     /// A key or session would go to a server that it was not made for.
     case wrongDestination(credential: String, host: String, meant: [String])
     /// The server of a profile is of a kind that cannot do this.
@@ -19,6 +21,8 @@ public enum AuthError: Failure, Hashable {
     /// The server did not take the token that was given.
     case tokenRefused(server: String)
     case secretNotFound(String, known: [String])
+    /// The server knows no personal access token of that id.
+    case tokenNotFound(String, profile: String)
     case nothingToImport(String)
     case noToken(String)
     case emptyTokenName
@@ -32,11 +36,13 @@ public enum AuthError: Failure, Hashable {
         case .ambiguousServer: "auth.profile-ambiguous"
         case .badProfileName: "auth.profile-name"
         case .badAddress: "auth.server-address"
+        case .badAuthority: "auth.authority"
         case .wrongDestination: "auth.wrong-destination"
         case .notOffered: "auth.not-offered"
         case .unknownProvider: "auth.provider-unknown"
         case .tokenRefused: "auth.token-refused"
         case .secretNotFound: "auth.secret-unknown"
+        case .tokenNotFound: "auth.token-unknown"
         case .nothingToImport: "auth.import"
         case .noToken: "auth.no-token"
         case .emptyTokenName: "auth.token-name"
@@ -48,7 +54,7 @@ public enum AuthError: Failure, Hashable {
     public var exit: ExitCode {
         switch self {
         case .wrongDestination, .tokenRefused, .noToken: .denied
-        case .notOffered, .secretNotFound: .failed
+        case .notOffered: .failed
         case .needsPerson: .unanswered
         default: .usage
         }
@@ -69,6 +75,9 @@ public enum AuthError: Failure, Hashable {
                 + "beginning with a letter or digit"
         case .badAddress(let profile, let why):
             "the server of the profile \(profile) cannot be used: \(why); mend it with martlet auth server add"
+        case .badAuthority(let file, let why):
+            "\(PlainText.escape(file)) cannot vouch for a server: \(why); name a PEM file with the certificate of the "
+                + "authority"
         case .wrongDestination(let credential, let host, let meant):
             "the credential '\(credential)' was not sent to \(host): it was made for "
                 + (meant.isEmpty ? "no server that is known" : list(meant))
@@ -81,6 +90,9 @@ public enum AuthError: Failure, Hashable {
         case .secretNotFound(let name, let known):
             "there is no secret '\(PlainText.escape(name))'\(Suggestion.text(for: name, among: known)); "
                 + "'martlet auth secret list' shows the names"
+        case .tokenNotFound(let id, let profile):
+            "the server of the profile \(profile) has no access token '\(PlainText.escape(id))'; "
+                + "'martlet auth pat list' shows them"
         case .nothingToImport(let why): why
         case .emptyTokenName: "a token needs a name by which it is found again; say what it is for, such as ci"
         case .needsPerson(let what, let profile):

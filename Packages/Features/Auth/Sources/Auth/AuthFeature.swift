@@ -15,7 +15,13 @@ public struct AuthFeature: RunningFeature {
             .shared((any DataStore).self),
         ],
         needs: [.one((any SettingsWriter).self)],
-        settings: AuthSettings.declarations)
+        settings: AuthSettings.declarations,
+        groups: [
+            "auth.pat": "Personal access tokens, for places where nobody can sign in",
+            "auth.secret": "Keys and other secrets, kept encrypted on this machine",
+            "auth.server": "The servers that you use, by names of yours",
+            "auth.trust": "Certificates that you accepted for single servers",
+        ])
 
     private let settings: FeatureSettings
     private let held = Held<AuthServices>()
@@ -42,7 +48,12 @@ public struct AuthFeature: RunningFeature {
             } installed: {
                 try HTTPClient.installedLibraryVersion()
             })
-        registry.uses(Library("libssl") { Digest.libraryVersion })
+        registry.uses(
+            Library("libssl") {
+                Digest.libraryVersion
+            } installed: {
+                try Digest.installedLibraryVersion()
+            })
         registry.uses(Library("libsqlite3") { Database.libraryVersion })
         registry.add(AuthChecks.vault(services))
         let groups = [

@@ -61,7 +61,7 @@ final class AuthServices: Sendable {
 
     private static func vaultSetup(_ settings: FeatureSettings, _ surroundings: Surroundings) -> VaultSetup {
         let sources = PassphraseSources(
-            descriptor: settings[AuthSettings.passphraseDescriptor].flatMap { Int32(exactly: $0) },
+            descriptor: settings[AuthSettings.passphraseDescriptor].map { Int32($0) },
             environment: surroundings.environment
         ) { question in
             guard let interaction = ActionContext.current?.interaction else { return nil }

@@ -19,11 +19,12 @@ enum AuthSettings {
         "keep-unlocked", "How long the vault stays open after its passphrase was given; 0s for one command",
         default: Duration.seconds(8 * 3600), risk: .widens)
     static let passphraseDescriptor = Setting<Int?>(
-        "passphrase-fd", "The descriptor from which the vault's passphrase is read", default: nil, flag: "passphrase-fd"
-    )
+        "passphrase-fd", "The descriptor from which the vault's passphrase is read", in: 0...Int(Int32.max),
+        flag: "passphrase-fd")
     static let authorities = Setting<PathValue?>(
-        "cacert", "A PEM file with authorities that are trusted beside those of the system", default: nil,
-        risk: .widens,
+        "cacert",
+        "A PEM file with authorities that are trusted beside those of the system; below a profile, for its server alone",
+        default: nil, risk: .widens,
         flag: "cacert")
     static let certificate = Setting<PathValue?>(
         "certificate",
@@ -45,24 +46,35 @@ enum AuthSettings {
     /// The files that TLS is set up with.
     static func credentials(_ settings: FeatureSettings, _ environment: [String: String]) -> TrustCredentials {
         var credentials = TrustCredentials()
-        if let file = settings[authorities] {
+        // That of a profile is for the profile's server and no other, also while the profile is in use.
+        let general = settings.inProfile("")
+        if let file = general[authorities] {
             credentials.authorities = .systemAnd(file: file.text)
         } else if let file = environment["SSL_CERT_FILE"], !file.isEmpty {
             // As everywhere else, this variable replaces the system's list; Debian's libcurl does not look at it.
             credentials.authorities = .file(file)
         }
-        // That of a profile is for the profile's server and no other, also while the profile is in use.
-        credentials.identity = identity(settings.inProfile(""))
+        credentials.identity = identity(general)
         for server in settings.servers {
-            guard let own = identity(settings.inProfile(server.profile)) else { continue }
+            let own = identity(settings.inProfile(server.profile))
+            let authority = authority(of: server.profile, settings)
+            guard own != nil || authority != nil else { continue }
             do {
                 let url = try HTTPURL(server.address, assuming: .https)
-                credentials.identities["\(url.host):\(url.port)"] = own
+                let key = "\(url.host):\(url.port)"
+                if let own { credentials.identities[key] = own }
+                if let authority { credentials.serverAuthorities[key] = .systemAnd(file: authority) }
             } catch {
                 // Whoever wants to use a server with such an address is told.
             }
         }
         return credentials
+    }
+
+    /// The file with the authorities that count for a profile's server and no other.
+    static func authority(of profile: String, _ settings: FeatureSettings) -> String? {
+        let own = settings.inProfile(profile)[authorities]?.text
+        return own == settings.inProfile("")[authorities]?.text ? nil : own
     }
 
     private static func identity(_ settings: FeatureSettings) -> ClientIdentity? {

@@ -29,8 +29,8 @@ public enum TrustError: Failure {
     public var exit: ExitCode {
         switch self {
         case .untrusted, .declined, .otherFingerprint: .denied
-        case .malformedFingerprint, .file: .usage
-        case .noPin, .noCertificate: .failed
+        case .malformedFingerprint, .noPin, .file: .usage
+        case .noCertificate: .failed
         }
     }
 
@@ -73,7 +73,7 @@ public enum TrustError: Failure {
     }
 
     /// What to type so that this certificate, and no other, is trusted.
-    private static func command(_ certificate: PresentedCertificate, _ program: String) -> String {
+    public static func command(_ certificate: PresentedCertificate, _ program: String) -> String {
         // Shells take brackets for a pattern, and some refuse one that fits no file.
         let server = "\(certificate.server)"
         let word = server.contains("[") ? "'\(server)'" : server

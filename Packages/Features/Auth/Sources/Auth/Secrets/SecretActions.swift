@@ -1,6 +1,7 @@
 import AuthVault
 import Capabilities
 import FileKit
+import JSON
 import Registry
 
 /// The secrets themselves.
@@ -40,6 +41,8 @@ struct SecretActions {
             .secret("value", "The secret") as Parameter<Secret>
         ) { context, name, value in
             try await services.secrets.store(value, named: SecretName(name))
+            let place = services.layered.kept is Vault ? "the encrypted vault" : "the desktop's keyring"
+            context.notice("the secret \(PlainText.escape(name)) is kept in \(place)")
             return Nothing()
         }
         .details(
@@ -54,11 +57,21 @@ struct SecretActions {
         Action(
             "auth.secret.remove", "Forget a secret", .destroys, .argument("name", "Its name", as: String.self)
         ) { context, name in
-            guard try await services.layered.kept.secret(named: SecretName(name)) != nil else {
-                throw AuthError.secretNotFound(name, known: try await services.layered.kept.names().map(\.text))
-            }
+            try await requireKept(name)
             try await services.secrets.remove(named: SecretName(name))
             return Nothing()
+        }
+        .losing { arguments, _ in
+            let name = arguments["name"]?.string ?? ""
+            try await requireKept(name)
+            return "Forget the secret \(PlainText.escape(name))"
+        }
+    }
+
+    /// Only what is kept here can be removed; variables of the environment cannot.
+    private func requireKept(_ name: String) async throws {
+        guard try await services.layered.kept.secret(named: SecretName(name)) != nil else {
+            throw AuthError.secretNotFound(name, known: try await services.layered.kept.names().map(\.text))
         }
     }
 
@@ -86,6 +99,11 @@ struct SecretActions {
         Action("auth.secret.lock", "Forget the key of the vault, so that its passphrase is asked for again", .writes) {
             context in
             try services.vault.lock()
+            switch try services.vault.status().form {
+            case .passphrase: context.notice("the vault is locked; its next use asks for the passphrase")
+            case .keyFile: context.notice("the vault has a key file and no passphrase, so it opens as before")
+            case .none: context.notice("there is no vault yet; the first secret makes it")
+            }
             return Nothing()
         }
     }

@@ -15,7 +15,7 @@ struct ServerActions {
         self.services = services
     }
 
-    var all: [Action] { [add, list, use, remove, check] }
+    var all: [Action] { [add, list, use, set, remove, check] }
 
     /// What a list of servers says where there is none.
     static let none = "no server is set up yet; 'martlet auth server add NAME ADDRESS' adds one"
@@ -36,9 +36,10 @@ struct ServerActions {
         }
         .details(
             "An address is kept only after a server has answered there. When a name gets another server, its credentials "
-                + "are removed."
+                + "are removed. The authorities of --cacert are kept with it, and count for this server alone."
         )
         .example("martlet auth server add lab lab.example", "A Kamiwaza platform")
+        .example("martlet auth server add lab lab.example --cacert lab-ca.pem", "One with an authority of its own")
         .example("martlet auth server add local http://127.0.0.1:11434/v1 --kind openai", "A local model server")
     }
 
@@ -63,6 +64,29 @@ struct ServerActions {
         }
     }
 
+    private var set: Action {
+        Action(
+            "auth.server.set", "Let other authorities vouch for a server, or only those that vouch for every server",
+            .writes,
+            .argument("name", "The server", as: String.self, completion: Self.completion),
+            .flag("no-cacert", "Forget the authorities that count for it alone")
+        ) { context, name, forgets in
+            var profile = try services.profiles.profile(named: name)
+            let file = try AuthorityFile.ofThisRun(context)
+            guard forgets != (file != nil) else {
+                throw ArgumentsFailure(
+                    action: "auth.server.set",
+                    problems: [ValueError("say what is to change: --cacert FILE or --no-cacert")])
+            }
+            profile.authority = file
+            try await context.registry.one((any SettingsWriter).self).change([
+                (AuthorityFile.key(of: name), file.map { .string($0) })
+            ])
+            return ServerRow(profile, inUse: services.profiles.inUse == name)
+        }
+        .example("martlet auth server set lab --cacert lab-ca.pem", "Trust its own authority for it, and for no other")
+    }
+
     private var remove: Action {
         Action(
             "auth.server.remove", "Forget a server and its credentials", .destroys,
@@ -75,6 +99,10 @@ struct ServerActions {
             if services.profiles.inUse == name { changes.insert((["profile"], nil), at: 0) }
             try await context.registry.one((any SettingsWriter).self).change(changes)
             return ServerRow(profile, inUse: false)
+        }
+        .losing { arguments, _ in
+            let profile = try services.profiles.profile(named: arguments["name"]?.string ?? "")
+            return "Forget the server \(profile.name) (\(profile.url.text)) and its credentials"
         }
         .details(
             "You are signed out there first, as by 'martlet auth logout', which revokes this machine's token. What you did "
@@ -107,8 +135,9 @@ extension AuthServices {
         _ name: String, _ address: String, _ kind: ServerKind?, use: Bool, _ context: ActionContext
     ) async throws -> ServerProfile {
         try ServerProfile.check(name)
+        let authority = try AuthorityFile.ofThisRun(context)
         let (url, kind) = try await find(address, kind)
-        let profile = ServerProfile(name: name, url: url, kind: kind)
+        var profile = ServerProfile(name: name, url: url, kind: kind, authority: authority)
         let former = profiles.names.contains(name) ? try usable(name) : nil
         if profiles.names.contains(name), former?.origin != profile.origin {
             // At the server that it was: its tokens would stay valid there, and nobody would have them.
@@ -118,6 +147,14 @@ extension AuthServices {
         var changes: [(key: [String], value: JSON?)] = [
             (["profiles", name, "server"], .string(url.text)), (["profiles", name, "kind"], kind.json),
         ]
+        if let authority {
+            changes.append((AuthorityFile.key(of: name), .string(authority)))
+        } else if let former, former.origin == profile.origin {
+            profile.authority = former.authority
+        } else if profiles.names.contains(name), former?.authority != nil || former == nil {
+            // Who vouched for one server has nothing to say about another.
+            changes.append((AuthorityFile.key(of: name), nil))
+        }
         if use || profiles.inUse == nil { changes.append((["profile"], .string(name))) }
         try await context.registry.one((any SettingsWriter).self).change(changes)
         return profile

@@ -10,6 +10,8 @@ struct ServerProfile: Sendable {
     /// Where its API begins.
     let url: HTTPURL
     let kind: ServerKind
+    /// The file with the authorities that count for it alone.
+    var authority: String?
 
     /// The only server that its credentials are sent to.
     var origin: String { Session.origin(of: url) }
@@ -59,7 +61,7 @@ struct ServerProfiles: Sendable {
         do throws(HTTPError) {
             return ServerProfile(
                 name: name, url: try HTTPURL(server.address, assuming: .https),
-                kind: server.kind)
+                kind: server.kind, authority: AuthSettings.authority(of: name, settings))
         } catch {
             throw .badAddress(profile: name, why: error.message)
         }

@@ -8,12 +8,14 @@ struct ServerRow: Record {
     let server: String
     let kind: ServerKind
     let inUse: Bool
+    let authority: String?
 
     init(_ profile: ServerProfile, inUse: Bool) {
         name = profile.name
         server = profile.url.text
         kind = profile.kind
         self.inUse = inUse
+        authority = profile.authority
     }
 
     static let fields: [Field<ServerRow>] = [
@@ -21,6 +23,9 @@ struct ServerRow: Record {
         Field("server", "Where its API is") { $0.server },
         Field("kind", "What it is") { $0.kind },
         Field("in_use", "Whether commands mean it when they name none") { $0.inUse },
+        Field("cacert", "The file with the authorities that count for it alone") { row in
+            row.authority.map { PlainText.escape($0) }
+        },
     ]
 }
 

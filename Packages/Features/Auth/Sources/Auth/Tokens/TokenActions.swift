@@ -1,5 +1,7 @@
 import AuthSignIn
 import Capabilities
+import HTTPClient
+import JSON
 import KamiwazaKit
 import Registry
 
@@ -57,12 +59,25 @@ struct TokenActions {
         ) { context, id, server in
             let (profile, api) = try await api(server)
             let isOwn = try await services.session(of: profile)?.tokenID == id
-            try await api.revokePersonalToken(id)
+            do { try await api.revokePersonalToken(id) } catch let error as KamiwazaError where error.kind == .notFound
+            {
+                throw AuthError.tokenNotFound(id, profile: profile.name)
+            }
             if isOwn {
                 try await services.forgetCredentials(of: profile)
                 context.notice("that was this machine's token, so you are signed out of \(profile.name)")
             }
             return Nothing()
+        }
+        .losing { arguments, _ in
+            let id = arguments["id"]?.string ?? ""
+            let (profile, api) = try await api(arguments["server"]?.string)
+            let known = try await api.personalTokens()
+            guard let token = known.first(where: { $0.id == id }) else {
+                throw AuthError.tokenNotFound(id, profile: profile.name)
+            }
+            let name = token.name.map { " \(PlainText.escape($0))" } ?? ""
+            return "Make the access token\(name) (\(PlainText.escape(id))) at \(profile.url.server) invalid"
         }
     }
 

@@ -92,7 +92,12 @@ struct TrustActions {
         Action("auth.trust.verify", "Look whether a server's certificate is trusted", .reads, Self.host) {
             context, host in
             let certificate = try await services.certificate(of: try Self.server(host).url)
-            return VerifiedServer(certificate, try services.trust.verdict(on: certificate))
+            let verdict = try services.trust.verdict(on: certificate)
+            if !verdict.isAccepted {
+                let command = TrustError.command(certificate, context.host.name)
+                context.notice("when you know that this is your server, trust it with:\n    \(command)")
+            }
+            return VerifiedServer(certificate, verdict)
         }
         .details("Ends with 3 when it is not. The server sees a handshake and no request.")
     }

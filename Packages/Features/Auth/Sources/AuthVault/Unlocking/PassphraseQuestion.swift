@@ -6,12 +6,14 @@ public enum PassphraseQuestion: Sendable, Hashable {
     case new
     /// The new one once more.
     case again
+    /// A new one, after two that were not the same.
+    case different
 
     /// The id by which a run without a terminal can be given the answer.
     public var id: String {
         switch self {
         case .unlock: "auth.passphrase"
-        case .new: "auth.new-passphrase"
+        case .new, .different: "auth.new-passphrase"
         case .again: "auth.new-passphrase-again"
         }
     }
@@ -23,6 +25,7 @@ public enum PassphraseQuestion: Sendable, Hashable {
         case .unlock: "That was not the passphrase of the vault; try again"
         case .new: "New passphrase for the vault with your keys and sign-ins (empty for a key file instead)"
         case .again: "The same passphrase again"
+        case .different: "The two differ; type the new passphrase once more (empty for a key file instead)"
         }
     }
 }

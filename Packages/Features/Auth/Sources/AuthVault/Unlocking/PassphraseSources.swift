@@ -51,13 +51,13 @@ public final class PassphraseSources: Sendable {
 
     /// A new passphrase, typed twice; empty for none, nil when nobody is there.
     func askNew() async throws -> Secret? {
-        for _ in 1...3 {
-            guard let first = try await ask(.new) else { return nil }
+        for attempt in 1...3 {
+            guard let first = try await ask(attempt == 1 ? .new : .different) else { return nil }
             if first.isEmpty { return first }
             if let second = try await ask(.again), first.equals(second) { return first }
         }
         throw VaultError(
-            .passphrase, "the new passphrase was not repeated as it was; nothing was changed, so try again")
+            .passphrase, "the two passphrases differed three times; nothing was changed, so try again")
     }
 
     private static func firstLine(of number: Int32) throws -> Secret {

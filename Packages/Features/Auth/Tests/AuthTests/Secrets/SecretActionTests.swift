@@ -13,16 +13,23 @@ struct SecretActionTests {
             let first = try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret-1"])
             #expect(first.said.contains("open with the key file"))
             let second = try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret-2"])
-            #expect(second.notices.isEmpty)
+            #expect(second.notices == ["the secret openai is kept in the encrypted vault"])
             #expect(try await desk.run("auth.secret.get", ["name": "openai"]).json == "kept-secret-2")
             let list = try await desk.run("auth.secret.list")
             #expect(list.json[0]?["name"] == "openai" && list.json[0]?["source"] == "vault")
             #expect(list.json.array?.count == 1 && !list.json.text().contains("kept-secret"))
             #expect(await desk.failure("auth.secret.remove", ["name": "openai"])?.exit == .unanswered)
+            let person = Person()
+            desk.person = person
+            #expect(await desk.failure("auth.secret.remove", ["name": "opneai"])?.code == "auth.secret-unknown")
+            #expect(person.asked.isEmpty)
+            #expect(await desk.failure("auth.secret.remove", ["name": "openai"])?.code == "interaction.declined")
+            #expect(person.prompts == "Forget the secret openai. Go on?")
+            desk.person = HeadlessInteraction()
             try await desk.run("auth.secret.remove", ["name": "openai"], isAgreed: true)
             for action in ["auth.secret.get", "auth.secret.remove"] {
                 let failure = await desk.failure(action, ["name": "openai"], isAgreed: true)
-                #expect(failure?.code == "auth.secret-unknown" && failure?.exit == .failed)
+                #expect(failure?.code == "auth.secret-unknown" && failure?.exit == .usage)
             }
             let vault = String(decoding: try Files.read("\(desk.folder)/data/vault", limit: 1 << 20), as: UTF8.self)
             #expect(!vault.contains("kept-secret"))
@@ -116,11 +123,13 @@ struct SecretActionTests {
                 "auth.new-passphrase-again": ["another battery"],
             ])
             try await desk.run("auth.secret.passphrase")
+            #expect(try await desk.run("auth.secret.lock").said.contains("its next use asks for the passphrase"))
             desk.person = Person(["auth.passphrase": ["another battery"]])
             try await desk.run("auth.secret.passphrase", ["none": true])
             desk.person = HeadlessInteraction()
             #expect(try await desk.run("auth.secret.get", ["name": "openai"]).json == "kept-secret")
-            #expect(try await desk.run("auth.secret.lock").exit == .done)
+            let locked = try await desk.run("auth.secret.lock")
+            #expect(locked.exit == .done && locked.said.contains("opens as before"))
         }
     }
 

@@ -49,6 +49,19 @@ struct ServerListTests {
         }
     }
 
+    @Test("are named in the question before they are removed; for an unknown one nothing is asked")
+    func named() async throws {
+        try await Lab.run { _, desk in
+            let person = Person()
+            desk.person = person
+            #expect(await desk.failure("auth.server.remove", ["name": "lba"])?.code == "auth.profile-unknown")
+            #expect(person.asked.isEmpty)
+            let declined = await desk.failure("auth.server.remove", ["name": "lab"])
+            #expect(declined?.code == "interaction.declined" && declined?.exit == .failed)
+            #expect(person.prompts.hasPrefix("Forget the server lab (http"), "\(person.prompts)")
+        }
+    }
+
     @Test("have to be named when there are several and none is in use, and set up when there are none")
     func ambiguous() async throws {
         try await Desk.run { desk in

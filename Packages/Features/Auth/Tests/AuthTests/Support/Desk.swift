@@ -19,6 +19,8 @@ struct Desk: Sendable {
     var person: any Interaction = HeadlessInteraction()
     /// Settings that are stronger than those of the file.
     var overrides = "{}"
+    /// Settings that were said with the options of a command.
+    var flags = "{}"
 
     /// What a command came to.
     struct Done: Sendable {
@@ -115,7 +117,10 @@ struct Desk: Sendable {
                     origin: .user(file: settingsFile), text: try Files.read(settingsFile, limit: 1 << 20)))
         }
         layers.append(try SettingsLayer(origin: .user(file: "test"), text: Array(overrides.utf8)))
-        let settings = Settings(merging: layers, overrides: [], catalogue: catalogue) { _, _ in true }
+        let settings = Settings(
+            merging: layers, overrides: [try SettingsLayer(origin: .flag, text: Array(flags.utf8))],
+            catalogue: catalogue
+        ) { _, _ in true }
         if !settings.problems.isEmpty { throw SettingsFailure(settings.problems) }
         let surroundings = Surroundings(
             environment: environment,

@@ -18,10 +18,16 @@ struct TokenTests {
             #expect(rows.count == 1 && rows[0]["id"]?.string == id && rows[0]["this_machine"] == false)
             #expect(rows[0]["state"] == "active" && !list.json.text().contains(token))
             #expect(await desk.failure("auth.pat.revoke", ["id": .string(id)])?.exit == .unanswered)
+            let person = Person()
+            desk.person = person
+            #expect(await desk.failure("auth.pat.revoke", ["id": "nonsense"])?.code == "auth.token-unknown")
+            #expect(person.asked.isEmpty)
+            #expect(await desk.failure("auth.pat.revoke", ["id": .string(id)])?.code == "interaction.declined")
+            #expect(person.prompts.contains("access token ci (\(id)) at"), "\(person.prompts)")
             try await desk.run("auth.pat.revoke", ["id": .string(id)], isAgreed: true)
             #expect(try await desk.run("auth.pat.list").json[0]?["state"] == "revoked")
             let gone = await desk.failure("auth.pat.revoke", ["id": "nonsense"], isAgreed: true)
-            #expect(gone?.code == "kamiwaza.not-found" && gone?.exit == .failed)
+            #expect(gone?.code == "auth.token-unknown" && gone?.exit == .usage)
             #expect(server.count(.post, "/api/auth/pats") == 1)
         }
     }

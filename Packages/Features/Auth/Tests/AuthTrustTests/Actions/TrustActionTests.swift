@@ -122,6 +122,10 @@ struct TrustActionTests {
                     #expect(row["fingerprint"]?.string == Fingerprint.text(shown.certificate.fingerprint))
                     let trusted = word == "changed" ? pinned.map { Fingerprint.text($0.certificate.fingerprint) } : nil
                     #expect(row["trusted_fingerprint"]?.string == trusted)
+                    // What is said is what has to be typed.
+                    let command = "martlet auth trust add 127.0.0.1:\(server.port) --fingerprint "
+                    let told = desk.host.output.notices.joined().contains(command)
+                    #expect(told == (state == "refused"), "\(desk.host.output.notices)")
                     let sawNothing = try await server.sawNothing()
                     #expect(sawNothing)
                 }

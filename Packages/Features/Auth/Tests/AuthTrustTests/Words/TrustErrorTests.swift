@@ -88,8 +88,8 @@ struct TrustErrorTests {
             (.declined(certificate, changed), "auth.certificate-changed", .denied),
             (.otherFingerprint(certificate, expected: [1]), "auth.certificate-other", .denied),
             (.malformedFingerprint("x\u{1B}"), "auth.fingerprint-malformed", .usage),
-            (.noPin(server, known: []), "auth.pin-unknown", .failed),
-            (.noPin(server, known: [server]), "auth.pin-unknown", .failed),
+            (.noPin(server, known: []), "auth.pin-unknown", .usage),
+            (.noPin(server, known: [server]), "auth.pin-unknown", .usage),
             (.noCertificate("lab.example:80"), "auth.certificate-none", .failed),
         ]
         for (error, code, exit) in rows {

@@ -47,7 +47,7 @@ struct ConnectionSetup: Sendable {
             try easy.checkOptions(server: url.server)
             return nil
         }
-        try configureTLS(easy, trust.identity(for: url))
+        try configureTLS(easy, trust.authorities(for: url), trust.identity(for: url))
         guard url.scheme == .https else {
             try easy.checkOptions(server: url.server)
             return nil
@@ -66,7 +66,9 @@ struct ConnectionSetup: Sendable {
         return verification
     }
 
-    private func configureTLS(_ easy: EasyHandle, _ identity: ClientIdentity?) throws(HTTPError) {
+    private func configureTLS(
+        _ easy: EasyHandle, _ authorities: TrustDomain.Authorities, _ identity: ClientIdentity?
+    ) throws(HTTPError) {
         easy.set(CURLOPT_SSL_VERIFYPEER, 1)
         // The host is checked by our own verification, which knows what was pinned; libcurl would refuse a pinned
         // certificate with another name after ours had accepted it.
@@ -80,27 +82,12 @@ struct ConnectionSetup: Sendable {
         easy.set(
             CURLOPT_PROXY_SSLVERSION,
             CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_3)
-        try checkFiles(identity)
-        switch trust.authorities {
-        case .system: break
-        // The system's own stay, as they are in the folder that libcurl was built for.
-        case .systemAnd(let path):
-            easy.set(CURLOPT_CAINFO, path)
-            easy.set(CURLOPT_PROXY_CAINFO, path)
-        case .file(let path):
-            easy.set(CURLOPT_CAINFO, path)
-            easy.set(CURLOPT_CAPATH, nil)
-            easy.set(CURLOPT_PROXY_CAINFO, path)
-            easy.set(CURLOPT_PROXY_CAPATH, nil)
-        case .bytes(let bytes):
-            guard !bytes.isEmpty else {
-                throw HTTPError(.invalid, "the list of trusted authorities is empty", mayHaveBeenSent: false)
-            }
-            easy.set(CURLOPT_CAPATH, nil)
-            easy.set(CURLOPT_CAINFO_BLOB, blob: bytes)
-            easy.set(CURLOPT_PROXY_CAPATH, nil)
-            easy.set(CURLOPT_PROXY_CAINFO_BLOB, blob: bytes)
-        }
+        try checkFiles([authorities, trust.authorities], identity)
+        try setAuthorities(easy, authorities, file: CURLOPT_CAINFO, folder: CURLOPT_CAPATH, blob: CURLOPT_CAINFO_BLOB)
+        // Who vouches for one server does not vouch for the proxy on the way to it.
+        try setAuthorities(
+            easy, trust.authorities, file: CURLOPT_PROXY_CAINFO, folder: CURLOPT_PROXY_CAPATH,
+            blob: CURLOPT_PROXY_CAINFO_BLOB)
         if let identity {
             easy.set(CURLOPT_SSLCERT, identity.certificate)
             easy.set(CURLOPT_SSLKEY, identity.key)
@@ -109,12 +96,37 @@ struct ConnectionSetup: Sendable {
         }
     }
 
+    private func setAuthorities(
+        _ easy: EasyHandle, _ authorities: TrustDomain.Authorities, file: CURLoption, folder: CURLoption,
+        blob: CURLoption
+    ) throws(HTTPError) {
+        switch authorities {
+        case .system: break
+        case .systemAnd(let path):
+            // The system's own stay in the folder that libcurl was built for.
+            easy.set(file, path)
+        case .file(let path):
+            easy.set(file, path)
+            easy.set(folder, nil)
+        case .bytes(let bytes):
+            guard !bytes.isEmpty else {
+                throw HTTPError(.invalid, "the list of trusted authorities is empty", mayHaveBeenSent: false)
+            }
+            easy.set(folder, nil)
+            easy.set(blob, blob: bytes)
+        }
+    }
+
     /// libcurl's own words on a file that cannot be read sound like a fault of the server.
-    private func checkFiles(_ identity: ClientIdentity?) throws(HTTPError) {
+    private func checkFiles(
+        _ authorities: [TrustDomain.Authorities], _ identity: ClientIdentity?
+    ) throws(HTTPError) {
         var files: [(what: String, path: String)] = []
-        switch trust.authorities {
-        case .system, .bytes: break
-        case .systemAnd(let path), .file(let path): files.append(("the file with trusted authorities", path))
+        for authorities in authorities {
+            switch authorities {
+            case .system, .bytes: break
+            case .systemAnd(let path), .file(let path): files.append(("the file with trusted authorities", path))
+            }
         }
         if let identity {
             files += [("your certificate", identity.certificate), ("the key of your certificate", identity.key)]

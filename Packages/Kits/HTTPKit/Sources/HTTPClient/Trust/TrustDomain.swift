@@ -12,9 +12,24 @@ public struct TrustDomain: Sendable {
         case file(String)
         /// Those in a PEM text and nobody else.
         case bytes([UInt8])
+
+        init(_ authorities: TrustCredentials.Authorities) {
+            switch authorities {
+            case .system: self = .system
+            case .systemAnd(let file): self = .systemAnd(file: file)
+            case .file(let file): self = .file(file)
+            }
+        }
     }
 
     public var authorities: Authorities
+    /// Who may vouch for single servers instead, by `host:port`, and for no other.
+    public var serverAuthorities: [String: Authorities] = [:]
+    /// Who may vouch for one server.
+    func authorities(for url: HTTPURL) -> Authorities {
+        serverAuthorities["\(url.host):\(url.port)"] ?? authorities
+    }
+
     /// What is shown to every server that asks for a certificate, also to one that a redirect leads to.
     public var identity: ClientIdentity?
     /// What is shown to single servers instead, by `host:port`, and to nobody else.
@@ -48,11 +63,8 @@ public struct TrustDomain: Sendable {
     /// Lets a store decide everything.
     public init(_ store: any TrustStore) {
         let credentials = store.credentials
-        switch credentials.authorities {
-        case .system: authorities = .system
-        case .systemAnd(let file): authorities = .systemAnd(file: file)
-        case .file(let file): authorities = .file(file)
-        }
+        authorities = Authorities(credentials.authorities)
+        serverAuthorities = credentials.serverAuthorities.mapValues(Authorities.init)
         identity = credentials.identity
         identities = credentials.identities
         judge = { store.judge($0) }

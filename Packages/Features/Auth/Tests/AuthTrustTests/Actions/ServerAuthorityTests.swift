@@ -1,0 +1,37 @@
+import AuthTrust
+import Capabilities
+import HTTPTesting
+import Testing
+
+@Suite("An authority below a profile", .timeLimit(.minutes(2)))
+struct ServerAuthorityTests {
+    @Test(
+        "vouches for the server of the profile and for no other, also while the profile is in use",
+        arguments: [false, true])
+    func alone(isInUse: Bool) async throws {
+        let good = try TestCertificates.shared().good
+        try await Servers.run(good) { own in
+            try await Servers.run(good) { other in
+                try await TemporaryDirectory.run { folder in
+                    let file = try TestCertificates.shared().authority.write(into: folder, as: "authority").chain
+                    let lab = "{server: 'https://127.0.0.1:\(own.port)', auth: {cacert: '\(file)'}}"
+                    let settings = "{profiles: {lab: \(lab)}\(isInUse ? ", profile: 'lab'" : "")}"
+                    try await Desk.run(settings: settings) { desk in
+                        let greeting = try await desk.get(own.port)
+                        #expect(greeting == "hi")
+                        let refused = await #expect(throws: TrustError.self) { try await desk.get(other.port) }
+                        #expect(refused?.code == "auth.certificate-unknown")
+                        let isUntouched = try await other.sawNothing()
+                        #expect(isUntouched)
+                    }
+                    // Without it, its own server is refused as well.
+                    let bare = "{profiles: {lab: {server: 'https://127.0.0.1:\(own.port)'}}}"
+                    let refused = try await Desk.run(settings: bare) { desk in
+                        await #expect(throws: TrustError.self) { try await desk.get(own.port) }
+                    }
+                    #expect(refused?.code == "auth.certificate-unknown")
+                }
+            }
+        }
+    }
+}
