@@ -68,6 +68,16 @@ extension Setting where Value == Double? {
     }
 }
 
+extension Setting where Value == ByteCount {
+    /// A size within limits.
+    public init(
+        _ key: String, _ summary: String, in range: ClosedRange<ByteCount>, default standard: ByteCount,
+        risk: SettingRisk = .none, flag: String? = nil
+    ) {
+        self.init(key, summary, .size(range.lowerBound.bytes...range.upperBound.bytes), standard, risk, flag)
+    }
+}
+
 /// What a setting could do to somebody who opens a stranger's project.
 public enum SettingRisk: String, Choice, Hashable {
     /// Nothing but a matter of taste.

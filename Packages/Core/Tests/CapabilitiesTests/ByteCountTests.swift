@@ -58,6 +58,6 @@ struct ByteCountTests {
         #expect(
             thrownMessage { () throws(ValueError) in try ByteCount(json: json) }
                 == "needs a size such as 4096, 64KiB or 10MB")
-        #expect(!Schema.size.problems(in: json).isEmpty)
+        #expect(!Schema.size(nil).problems(in: json).isEmpty)
     }
 }

@@ -86,10 +86,12 @@ struct HeadlessInteractionTests {
         }
     }
 
-    @Test("of a person who declined end with the code for that")
+    @Test("by a person is another error than one for want of a person")
     func declined() {
-        #expect(InteractionError.declined(id: "q.id").code == "interaction.declined")
-        #expect(InteractionError.declined(id: "q.id").exit == .unanswered)
+        let declined = InteractionError.declined(id: "q.id")
+        #expect(declined.code == "interaction.declined" && declined.exit == .failed)
+        #expect(declined.message == "nothing was changed")
+        #expect(declined.details["question"] == "q.id")
     }
 }
 

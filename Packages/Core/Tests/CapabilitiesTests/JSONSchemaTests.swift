@@ -24,7 +24,7 @@ struct JSONSchemaTests {
                 .duration,
                 #"{"type":["string","number"],"description":"a duration such as 30s or 1m30s; a number is seconds"}"#
             ),
-            (.size, #"{"type":["integer","string"],"description":"bytes, or a size such as 64KiB"}"#),
+            (.size(nil), #"{"type":["integer","string"],"description":"bytes, or a size such as 64KiB"}"#),
             (.array(.string), #"{"type":"array","items":{"type":"string"}}"#),
             (.map(.boolean), #"{"type":"object","additionalProperties":{"type":"boolean"}}"#),
             (.optional(.optional(.string)), #"{"type":"string"}"#),
@@ -50,6 +50,37 @@ struct JSONSchemaTests {
                 + #""x":{"type":"integer","description":"Across"}},"additionalProperties":false,"required":["x"]},"#
                 + #""description":"Where it is"}},"#
                 + #""additionalProperties":false,"required":["name","points"]}"#)
+    }
+
+    @Test("of what a lenient reader takes allows null for what may be absent, and members that nobody knows")
+    func lenient() {
+        let inner = Schema.record([.init("x", "Across", .optional(.optional(.integer(0...9))))])
+        let schema = Schema.record([
+            .init("name", "What it is called", .string), .init("kind", "Which", .optional(.choice(["a"]))),
+            .init("point", "Where it is", .optional(inner)), .init("more", "Anything", .optional(.any)),
+            .init("input", "Some", .optional(.any), keywords: ["minItems": 1]),
+        ])
+        let nulls: JSONObject = schema.jsonSchema(accepting: .nulls)
+        #expect(nulls["additionalProperties"] == false)
+        #expect(nulls["required"] == ["name"])
+        let members = nulls["properties"]
+        #expect(members?["name"] == ["type": "string", "description": "What it is called"])
+        #expect(
+            members?["kind"] == [
+                "anyOf": [["type": "string", "enum": ["a"]], ["type": "null"]], "description": "Which",
+            ])
+        #expect(members?["point"]?["type"] == ["object", "null"])
+        #expect(members?["point"]?["additionalProperties"] == false)
+        #expect(
+            members?["point"]?["properties"]?["x"] == [
+                "type": ["integer", "null"], "minimum": 0, "maximum": 9, "description": "Across",
+            ])
+        #expect(members?["more"] == ["description": "Anything"])
+        #expect(members?["input"]?["anyOf"] == [["minItems": 1], ["type": "null"]])
+
+        let all = schema.jsonSchema(accepting: [.nulls, .unknownMembers])
+        #expect(all["additionalProperties"] == nil)
+        #expect(all["properties"]?["point"]?["additionalProperties"] == nil)
     }
 
     @Test("of a record that names a member twice has it once")

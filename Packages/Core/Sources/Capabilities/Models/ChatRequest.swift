@@ -22,6 +22,8 @@ public struct ChatRequest: Sendable, Hashable {
     public var native: NativeRequest?
     /// Whether a server that failed is asked once more. Where the client decides that itself, it must not be.
     public var repeats = true
+    /// Whether whoever answers may keep what is said. Where not, a provider of this program leaves nothing of it behind.
+    public var isKept = true
 
     public init(
         model: String, messages: [Message], tools: [ToolDescription] = [], options: ModelOptions = ModelOptions(),
@@ -92,6 +94,8 @@ public struct NativeRequest: Sendable, Hashable {
     public var members: [String]
     /// What `messages` and `tools` of the request have no words for, by its place: `tools[0].type`.
     public var foreign: [String] = []
+    /// What of `messages` a server of another dialect is not given, by its place: `messages[1].content[0]`.
+    public var dropped: [String] = []
     /// The whole body, where a server of the same dialect is given it as it is; empty where it is written anew.
     public var body: JSONObject = [:]
     /// Header lines and the query that belong to the request, such as `anthropic-beta`.

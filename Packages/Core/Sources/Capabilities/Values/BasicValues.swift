@@ -20,7 +20,10 @@ extension Int: InputValue, OutputValue {
 
 extension JSON {
     /// An integer, also one that is written as `5.0`, which JSON Schema and many clients take for the same.
-    var wholeNumber: Int? { int ?? double.flatMap { Int(exactly: $0) } }
+    public var wholeNumber: Int? {
+        // What is a little less than the least integer is rounded to just that when it is read.
+        int ?? double.flatMap { Int(exactly: $0) }.flatMap { $0 == .min ? nil : $0 }
+    }
 
     /// Why there is none.
     static func wholeNumberProblem(_ value: JSON) -> String {

@@ -8,7 +8,7 @@ public struct ByteCount: InputValue, OutputValue, Hashable, Comparable {
         self.bytes = bytes
     }
 
-    public static var schema: Schema { .size }
+    public static var schema: Schema { .size(nil) }
     public var json: JSON { .int(bytes) }
 
     public init(json: JSON) throws(ValueError) {

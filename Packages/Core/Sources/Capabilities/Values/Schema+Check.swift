@@ -59,11 +59,15 @@ extension Schema {
             guard let text = value.string else { return needs("a duration such as 30s or 1m30s", value) }
             return Duration(words: text) == nil
                 ? "needs a duration such as 250ms, 30s or 1m30s, not \(text.quotedForMessage)" : nil
-        case .size:
-            if let number = value.int { return number >= 0 ? nil : "must not be negative" }
+        case .size(let range):
+            if let number = value.int {
+                return number >= 0 ? outside(ByteCount(number), range) : "must not be negative"
+            }
             guard let text = value.string else { return needs("a size such as 64KiB", value) }
-            return ByteCount(words: text) == nil
-                ? "needs a size such as 4096, 64KiB or 10MB, not \(text.quotedForMessage)" : nil
+            guard let size = ByteCount(words: text) else {
+                return "needs a size such as 4096, 64KiB or 10MB, not \(text.quotedForMessage)"
+            }
+            return outside(size, range)
         }
     }
 
@@ -102,6 +106,12 @@ extension Schema {
 
     private func needs(_ what: String, _ value: JSON) -> String {
         "needs \(what), not \(value.kindName)"
+    }
+
+    private func outside(_ size: ByteCount, _ range: ClosedRange<Int>?) -> String? {
+        guard let range, !range.contains(size.bytes) else { return nil }
+        let (least, most) = (ByteCount(range.lowerBound).words, ByteCount(range.upperBound).words)
+        return "must be from \(least) to \(most), not \(size.words)"
     }
 
     private func outside<Number: Comparable>(_ number: Number, _ range: ClosedRange<Number>?) -> String? {

@@ -14,7 +14,8 @@ public indirect enum Schema: Sendable, Hashable {
     case path(PathKind)
     case url
     case duration
-    case size
+    /// A number of bytes.
+    case size(ClosedRange<Int>?)
     case time
     case secret
     case array(Schema)
@@ -55,6 +56,8 @@ public indirect enum Schema: Sendable, Hashable {
         case name
         /// A state word (`ok`, `failed`…), shown so that trouble stands out.
         case state
+        /// The first to go where a table is too wide, which then names it.
+        case minor
         /// Left out of tables, shown when one record is printed.
         case detail
     }

@@ -4,6 +4,12 @@ extension JSON {
         if case .null = self { true } else { false }
     }
 
+    /// This, or nothing where it is `null`: what an absent member and one that is null have in common.
+    public var unlessNull: JSON? {
+        if isNull { return Optional.none }
+        return self
+    }
+
     /// The value of a `true` or `false`.
     public var bool: Bool? {
         guard case .bool(let value) = self else { return nil }

@@ -1,7 +1,5 @@
 import Capabilities
-import Glibc
-// Beside other packages, the compiler finds `timespec` there first.
-import SwiftOverlayShims
+import CoreTesting
 import Testing
 
 @Suite("Texts that are made to keep the redactor busy", .timeLimit(.minutes(5)))
@@ -13,25 +11,13 @@ struct HostileTextTests {
         "OPENAI_API_KEY", "password",
     ]
 
-    /// The processor time of this thread alone, so that nothing else on the machine counts.
-    private func seconds(_ body: () -> Void) -> Double {
-        func now() -> Double {
-            var time = timespec()
-            unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-        }
-        let start = now()
-        body()
-        return now() - start
-    }
-
     @Test("take time in proportion to their length", arguments: patterns)
     func linear(_ pattern: String) {
         let redactor = Redactor()
         redactor.learn(Secret("aaaaaaaa"))
         redactor.learn(Secret("-----BEGIN PRIVATE KEY-----"))
         func text(_ size: Int) -> String { String(repeating: pattern, count: size / pattern.utf8.count) }
-        func work(_ text: String) -> Double { seconds { _ = redactor.redact(text) } }
+        func work(_ text: String) -> Double { threadSeconds { _ = redactor.redact(text) } }
         let (small, large) = (text(8 << 10), text(64 << 10))
         // The least of some, since the first has to get its memory.
         let few = (0..<3).map { _ in work(small) }.min() ?? 0

@@ -1,3 +1,4 @@
+import Capabilities
 import JSON
 
 /// JSON Schema of what stands within the bodies of the three dialects, for the OpenAPI document.
@@ -17,8 +18,14 @@ enum BodySchemas {
 
     private static func list(_ items: JSON) -> JSON { ["type": "array", "items": items] }
 
+    /// The members that are not required may be null too, which the dialects take for absent.
     private static func object(_ required: [String], _ properties: JSONObject) -> JSON {
-        ["type": "object", "required": .array(required.map { .string($0) }), "properties": .object(properties)]
+        var members = JSONObject()
+        for (name, schema) in properties {
+            let words = schema.object ?? [:]
+            members[name] = .object(required.contains(name) ? words : Schema.orNull(words))
+        }
+        return ["type": "object", "required": .array(required.map { .string($0) }), "properties": .object(members)]
     }
 
     /// A text, or a list of parts of these kinds.
@@ -56,20 +63,18 @@ extension BodySchemas {
 
     private static let openAIMessage: JSON = {
         func message(_ roles: JSON, _ required: [String], _ more: JSONObject) -> JSON {
-            var properties: JSONObject = ["role": roles, "name": text, "content": openAIContent]
+            var properties: JSONObject = ["role": roles, "content": openAIContent]
             for (name, schema) in more { properties[name] = schema }
-            var schema = words(object(["role"] + required, properties))
-            schema["additionalProperties"] = false
-            return .object(schema)
+            return object(["role"] + required, properties)
         }
         let call = object(
             ["id", "function"],
             [
-                "id": text, "type": one(of: "function"),
-                "function": object(["name"], ["name": text, "arguments": text]),
+                "id": text,
+                "function": object(["name"], ["name": text, "arguments": any(of: text, anyObject)]),
             ])
         let assistant: JSONObject = [
-            "tool_calls": list(call), "refusal": text, "reasoning_content": text, "reasoning": [:],
+            "tool_calls": list(call), "refusal": text, "reasoning_content": [:], "reasoning": [:],
         ]
         return any(
             of: message(one(of: "system", "developer", "user"), ["content"], [:]),
@@ -113,16 +118,16 @@ extension BodySchemas {
 extension BodySchemas {
     static let anthropicMessages: JSONObject = {
         let roles = one(of: "system", "user", "assistant")
-        var message = words(object(["role", "content"], ["role": roles, "content": content(anthropicBlock)]))
-        message["additionalProperties"] = false
-        return conversation(.object(message), roles)
+        return conversation(object(["role", "content"], ["role": roles, "content": content(anthropicBlock)]), roles)
     }()
 
-    private static let textBlock = object(["type", "text"], ["type": one(of: "text"), "text": text])
+    private static let plainBlock = object(["type", "text"], ["type": one(of: "text"), "text": text])
+    private static let textBlock = object(
+        ["type", "text"], ["type": one(of: "text"), "text": text, "citations": list([:])])
 
     private static let anthropicBlock: JSON = {
         let bytes: JSON = ["type": "string", "pattern": "^([A-Za-z0-9+/]{4})*$"]
-        let mediaType: JSON = ["type": "string", "pattern": "^[a-z]+/[a-z0-9.+-]+$"]
+        let mediaType: JSON = ["type": "string", "pattern": #"^[^/\s;,]+/[^/\s;,]+$"#]
         let source = any(
             of: object(
                 ["type", "media_type", "data"], ["type": one(of: "base64"), "media_type": mediaType, "data": bytes]),
@@ -134,12 +139,12 @@ extension BodySchemas {
         return any(
             of: textBlock,
             object(["type", "source"], ["type": one(of: "image", "document"), "source": source, "title": text]),
-            object(["type", "thinking"], ["type": one(of: "thinking"), "thinking": text, "signature": text]),
+            object(["type", "thinking"], ["type": one(of: "thinking"), "thinking": text, "signature": [:]]),
             object(["type", "data"], ["type": one(of: "redacted_thinking"), "data": text]),
             object(["type", "id", "name"], call), object(["type", "tool_use_id"], result))
     }()
 
-    static let anthropicSystem = words(content(textBlock))
+    static let anthropicSystem = words(content(plainBlock))
 
     static let anthropicTools: JSONObject = {
         let tool: JSONObject = [
@@ -158,13 +163,14 @@ extension BodySchemas {
         let enabled: JSONObject = ["type": one(of: "enabled"), "budget_tokens": budget]
         return words(
             any(
-                of: object(["type"], ["type": one(of: "disabled", "adaptive")]),
+                // A word that is newer is for the server that knows it.
+                of: object(["type"], ["type": ["type": "string", "not": ["const": "enabled"]]]),
                 object(["type", "budget_tokens"], enabled)))
     }()
 
     static let anthropicOutput: JSONObject = {
         let schema = object(["type", "schema"], ["type": one(of: "json_schema"), "schema": anyObject])
-        return words(object([], ["effort": one(of: "low", "medium", "high"), "format": schema]))
+        return words(object([], ["effort": text, "format": schema]))
     }()
 }
 
@@ -173,7 +179,7 @@ extension BodySchemas {
 extension BodySchemas {
     static let responsesInput: JSONObject = {
         let roles = one(of: "system", "developer", "user", "assistant")
-        let summary = object(["type", "text"], ["type": one(of: "summary_text"), "text": text])
+        let summary = object(["text"], ["text": text])
         let call: JSONObject = [
             "type": one(of: "function_call"), "call_id": text, "name": text, "arguments": text,
         ]

@@ -67,7 +67,7 @@ extension JSONObject {
     static var content: JSONObject { ["type": ["string", "array"]] }
     /// A day by the calendar.
     static var day: JSONObject { ["format": "date"] }
-    static var regularExpression: JSONObject { ["minLength": 1, "format": "regex"] }
+    static var regularExpression: JSONObject { ["minLength": 1] }
     /// A path within a folder; an empty one is the folder itself.
     static var relativePath: JSONObject { ["pattern": #"^(?!/)(?!(.*/)?\.\.(/|$))[^\u0000]*$"#] }
     /// Any tag of a file.

@@ -42,19 +42,22 @@ struct ProjectBody: InputValue {
         Schema.Property("description", "What it is about", .optional(.string)),
         Schema.Property(
             "path", "Its folder: absolute and allowed, or beneath the folder for projects", .optional(.string)),
+        // A rule or a limit that is not understood must not pass for one that holds.
         Schema.Property(
-            "rules", "What its tools may do without being asked for", .optional(.array(ApprovalRule.schema))),
-        Schema.Property("budget", "What it may use up", .optional(WireBudget.schema)),
+            "rules", "What its tools may do without being asked for", .optional(.array(ApprovalRule.schema)),
+            keywords: ["items": .object(ApprovalRule.schema.jsonSchema(accepting: .nulls))]),
+        Schema.Property(
+            "budget", "What it may use up", .optional(WireBudget.schema), keywords: ["additionalProperties": false]),
     ]
 
     init(json: JSON) throws(ValueError) {
         name = json["name"]?.string
         description = json["description"]?.string
         path = json["path"]?.string
-        do { rules = try json["rules"].flatMap { $0.isNull ? nil : $0 }.map(Self.rules) } catch {
+        do { rules = try json["rules"]?.unlessNull.map(Self.rules) } catch {
             throw error.under("rules")
         }
-        do { budget = try json["budget"].flatMap { $0.isNull ? nil : $0 }.map(Self.budget) } catch {
+        do { budget = try json["budget"]?.unlessNull.map(Self.budget) } catch {
             throw error.under("budget")
         }
     }

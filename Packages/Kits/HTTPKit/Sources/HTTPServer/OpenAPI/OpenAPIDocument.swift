@@ -150,13 +150,14 @@ struct OpenAPIWriter {
         if input.place == .upload {
             content["application/octet-stream"] = [:]
         } else {
-            var schema = input.schema.jsonSchema
-            if input.isLenient { schema["additionalProperties"] = nil }
+            let schema = input.schema.jsonSchema(accepting: input.isLenient ? [.nulls, .unknownMembers] : .nulls)
             var media: JSONObject = ["schema": .object(schema)]
             if let example = route.requestExample { media["example"] = example }
             content["application/json"] = .object(media)
         }
-        var body: JSONObject = ["required": .bool(input.isRequired), "content": .object(content)]
+        // HTTP cannot tell an empty upload from none.
+        let isRequired = input.isRequired && input.place == .body
+        var body: JSONObject = ["required": .bool(isRequired), "content": .object(content)]
         if !input.summary.isEmpty { body["description"] = .string(input.summary) }
         return body
     }

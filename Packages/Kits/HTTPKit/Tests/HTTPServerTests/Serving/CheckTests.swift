@@ -193,6 +193,16 @@ import Testing
         }
     }
 
+    @Test("a NUL in a query is called one")
+    func nul() async throws {
+        try await withServer(Self.routes) { server in
+            for query in ["a=%00", "a%00=b", "a=%zz"] {
+                let answer = try await server.get("/hello?\(query)")
+                #expect(answer.status == 400 && answer.contains("it has a wrong escape or a NUL"), "\(query)")
+            }
+        }
+    }
+
     @Test("a handler cannot say a second time how its answer is framed")
     func framing() async throws {
         let routes = ["Content-Length: 1", "transfer-encoding: chunked", "CONNECTION: close"].map { line in

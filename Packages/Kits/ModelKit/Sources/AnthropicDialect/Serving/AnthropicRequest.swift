@@ -34,10 +34,13 @@ public struct AnthropicRequest: Sendable, Hashable {
         for message in try messages.elements() { chat.messages += try blocks.messages(of: message) }
         guard try !messages.elements().isEmpty else { throw messages.problem("has no message") }
         native.foreign = blocks.foreign
+        native.dropped = blocks.dropped
         try readTools(root)
         try readChoice(root["tool_choice"])
         chat.options = try ModelOptions(anthropic: root)
-        if let format = root["output_config"]?["format"] {
+        if let format = try root.group("output_config")?["format"] {
+            let type = try format.required("type")
+            if try type.string() != "json_schema" { throw type.problem("has to be json_schema") }
             let schema = JSON.object(try format.required("schema").members())
             chat.schema = AnswerSchema(name: "answer", schema: schema)
         }
@@ -65,7 +68,7 @@ public struct AnthropicRequest: Sendable, Hashable {
         case "auto": chat.toolChoice = .auto
         case "any": chat.toolChoice = .required
         case "none": chat.toolChoice = .never
-        case "tool": chat.toolChoice = .tool(try choice.required("name").string())
+        case "tool": chat.toolChoice = .tool(try choice.required("name").nonEmptyString())
         default: throw type.problem("has to be auto, any, tool or none")
         }
         chat.parallelCalls = try choice["disable_parallel_tool_use"]?.bool() == true ? false : nil
@@ -92,14 +95,18 @@ extension ModelOptions {
         switch try kind.required("type").string() {
         case "disabled": thinking = .off
         case "adaptive": thinking = .adaptive
-        case "enabled": thinking = .tokens(try kind.required("budget_tokens").int())
+        case "enabled":
+            let budget = try kind.required("budget_tokens")
+            // As Anthropic's own server does.
+            guard try budget.int() >= 1024 else { throw budget.problem("has to be at least 1024") }
+            thinking = .tokens(try budget.int())
         // A newer word is for the server that knows it.
         default: break
         }
     }
 
     private static func effort(_ root: RequestField) throws(DialectError) -> Effort? {
-        if let word = try root["output_config"]?["effort"]?.string() {
+        if let word = try root.group("output_config")?["effort"]?.string() {
             // Anthropic knows words for more than much.
             return Effort(rawValue: word) ?? (["xhigh", "max"].contains(word) ? .high : nil)
         }
@@ -117,7 +124,7 @@ extension ToolDescription {
     fileprivate init(anthropic tool: RequestField) throws(DialectError) {
         // What it does to the world is known only to the client, who runs it.
         self.init(
-            name: try tool.required("name").string(), summary: try tool["description"]?.string() ?? "",
+            name: try tool.required("name").nonEmptyString(), summary: try tool["description"]?.string() ?? "",
             input: .object(try tool.required("input_schema").members()), effect: .writes)
     }
 }

@@ -7,6 +7,8 @@ import ModelKit
 struct RequestBlocks {
     /// Where something stands that only servers of this dialect understand.
     private(set) var foreign: [String] = []
+    /// Where something stands that servers of other dialects are not given, and that the client is told of.
+    private(set) var dropped: [String] = []
 
     /// What stands in one message. The results of calls come as a message of their own, as tools and not the user wrote
     /// them.
@@ -30,7 +32,11 @@ struct RequestBlocks {
         if let text = content.value.string { return text }
         guard content.value.array != nil else { throw content.wrong("a string or an array of blocks") }
         var texts: [String] = []
-        for block in try content.elements() { texts.append(try block.required("text").string()) }
+        for block in try content.elements() {
+            let type = try block.required("type")
+            guard try type.string() == "text" else { throw type.problem("has to be text") }
+            texts.append(try block.required("text").string())
+        }
         return texts.joined(separator: "\n\n")
     }
 
@@ -46,7 +52,11 @@ struct RequestBlocks {
         _ = try block.members()
         let type = try block.required("type")
         switch try type.string() {
-        case "text": return [.text(try block.required("text").string())]
+        case "text":
+            if let citations = block["citations"], try !citations.elements().isEmpty {
+                dropped.append(citations.path)
+            }
+            return [.text(try block.required("text").string())]
         case "image", "document": return try attachment(block).map { [$0] } ?? []
         case "thinking":
             let text = try block.required("thinking").string()
@@ -58,7 +68,9 @@ struct RequestBlocks {
             return [.call(ToolCall(id: try block.required("id").string(), name: name, input: input))]
         case "tool_result": return try result(block)
         // What another server has run itself has been told in the text that follows.
-        case let name where name == "server_tool_use" || name.hasSuffix("_tool_result"): return []
+        case let name where ["server_tool_use", "mcp_tool_use"].contains(name) || name.hasSuffix("_tool_result"):
+            dropped.append(block.path)
+            return []
         default:
             foreign.append(type.path)
             return []
@@ -85,8 +97,11 @@ struct RequestBlocks {
         case "base64":
             let data = try source.required("data")
             guard let bytes = Base64.decode(try data.string()) else { throw data.problem("has to be base64") }
-            let mediaType = try source.required("media_type").string()
-            return .attachment(Attachment(name: name, mediaType: mediaType, bytes: bytes))
+            let mediaType = try source.required("media_type")
+            guard try Self.isMediaType(mediaType.string()) else {
+                throw mediaType.problem("has to be a media type such as image/png")
+            }
+            return .attachment(Attachment(name: name, mediaType: try mediaType.string(), bytes: bytes))
         case "text":
             let bytes = Array(try source.required("data").string().utf8)
             return .attachment(Attachment(name: name, mediaType: "text/plain", bytes: bytes))
@@ -94,5 +109,13 @@ struct RequestBlocks {
             foreign.append(kind.path)
             return nil
         }
+    }
+
+    private static func isMediaType(_ text: String) -> Bool {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 2
+            && parts.allSatisfy { part in
+                !part.isEmpty && !part.contains { $0.isWhitespace || $0 == ";" || $0 == "," }
+            }
     }
 }

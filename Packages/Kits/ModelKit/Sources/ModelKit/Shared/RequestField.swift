@@ -18,6 +18,13 @@ package struct RequestField {
         return RequestField(value: member, path: path.isEmpty ? key : "\(path).\(key)")
     }
 
+    /// A member that has members of its own; nil where it is missing or null.
+    package func group(_ key: String) throws(DialectError) -> RequestField? {
+        guard let member = self[key] else { return nil }
+        _ = try member.members()
+        return member
+    }
+
     package func required(_ key: String) throws(DialectError) -> RequestField {
         if let member = self[key] { return member }
         let name = path.isEmpty ? key : "\(path).\(key)"
@@ -26,6 +33,12 @@ package struct RequestField {
 
     package func string() throws(DialectError) -> String {
         guard let text = value.string else { throw wrong("a string") }
+        return text
+    }
+
+    package func nonEmptyString() throws(DialectError) -> String {
+        let text = try string()
+        if text.isEmpty { throw problem("has to be a name and is empty") }
         return text
     }
 
@@ -41,7 +54,7 @@ package struct RequestField {
 
     package func int() throws(DialectError) -> Int {
         // Clients in languages that have only one kind of number write 100.0.
-        guard let number = value.int ?? value.double.flatMap({ Int(exactly: $0) }) else { throw wrong("an integer") }
+        guard let number = value.wholeNumber else { throw wrong("an integer") }
         return number
     }
 

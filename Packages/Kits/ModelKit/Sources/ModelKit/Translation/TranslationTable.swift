@@ -109,7 +109,7 @@ public enum TranslationTable {
                 member, code: member == "thread" ? "thread_unsupported_request" : "unsupported_parameter")
         }
         guard let target else { return [] }
-        var dropped: [String] = []
+        var dropped = native.dropped
         for member in native.members {
             if fate(of: member, from: native.dialect, to: target) == .dropped { dropped.append(member) }
             request.extras[member] = nil

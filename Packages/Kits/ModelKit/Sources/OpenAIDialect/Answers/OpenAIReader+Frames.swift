@@ -24,7 +24,7 @@ extension OpenAIReader {
 
     private mutating func takeUse(_ frame: JSONObject, _ events: inout [ChatEvent]) throws(DialectError) {
         begin(&events)
-        let input = frame["input"].flatMap { $0.isNull ? nil : $0 } ?? [:]
+        let input = frame["input"]?.unlessNull ?? [:]
         let name = frame["name"]?.filled ?? "tool"
         try parts.charge(256 + input.text().utf8.count)
         guard let part = try calls.takeDone(id: frame["id"]?.filled, name: name, input: input) else { return }

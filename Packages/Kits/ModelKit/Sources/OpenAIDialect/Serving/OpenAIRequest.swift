@@ -22,19 +22,15 @@ public struct OpenAIRequest: Sendable, Hashable {
         try self.init(root: RequestField.root(body))
     }
 
-    private init(root: RequestField) throws(DialectError) {
+    private init(root body: RequestField) throws(DialectError) {
+        let root = try Self.unfolded(body)
         var native = try NativeRequest(.openai, in: root)
-        // What a client has folded into one message for gateways that forget stands there as it is.
-        var messages = try root.required("messages")
-        if let whole = root["conversation"] { messages = whole }
-        chat = ChatRequest(model: try root["model"]?.string() ?? "", messages: [])
-        for message in try messages.elements() { chat.messages.append(try Message(openAI: message)) }
-        guard !chat.messages.isEmpty else { throw messages.problem("has no message", code: "missing_messages") }
+        chat = ChatRequest(model: try root["model"]?.string() ?? "", messages: try Self.messages(of: root))
         for tool in try root["tools"]?.elements() ?? [] { chat.tools.append(try ToolDescription(openAI: tool)) }
         chat.options = try ModelOptions(openAI: root)
         chat.schema = try AnswerSchema(openAI: root["response_format"])
         chat.streams = try root["stream"]?.bool() ?? false
-        wantsUsage = try root["stream_options"]?["include_usage"]?.bool() ?? false
+        wantsUsage = try root.group("stream_options")?["include_usage"]?.bool() ?? false
         if let count = root["n"], try count.int() != 1 { throw count.problem("has to be 1: there is one answer") }
         for name in ["logprobs", "top_logprobs"] where native.members.contains(name) && root[name]?.value != .int(0) {
             throw RequestField.problem("\(name) cannot be told here; leave it out", name, code: "unsupported_parameter")
@@ -59,6 +55,26 @@ public struct OpenAIRequest: Sendable, Hashable {
         self.native = native
     }
 
+    private static func messages(of root: RequestField) throws(DialectError) -> [Message] {
+        let field = try root.required("messages")
+        var messages: [Message] = []
+        for message in try field.elements() { messages.append(try Message(openAI: message)) }
+        guard !messages.isEmpty else { throw field.problem("has no message", code: "missing_messages") }
+        return messages
+    }
+
+    /// The request with the conversation in the place of the messages: what a client has folded into one message for
+    /// gateways that forget stands there as it is.
+    private static func unfolded(_ root: RequestField) throws(DialectError) -> RequestField {
+        guard let whole = root["conversation"] else { return root }
+        // The messages are not used, but they are checked as in every request.
+        _ = try messages(of: root)
+        var members = try root.members()
+        members["messages"] = whole.value
+        members["conversation"] = Optional<JSON>.none
+        return RequestField(value: .object(members), path: root.path)
+    }
+
     private static let known: Set<String> = [
         "model", "messages", "conversation", "tools", "response_format", "stream", "stream_options", "n",
         "temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "reasoning_effort",
@@ -76,7 +92,7 @@ extension ToolChoice {
         case _?: throw choice.problem("has to be auto, none, required or a function")
         case nil:
             guard try choice.required("type").string() == "function" else { return nil }
-            self = .tool(try choice.required("function").required("name").string())
+            self = .tool(try choice.required("function").required("name").nonEmptyString())
         }
     }
 }
@@ -86,7 +102,9 @@ extension ModelOptions {
         self.init()
         temperature = try root["temperature"]?.double()
         topP = try root["top_p"]?.double()
-        if let limit = root["max_completion_tokens"] ?? root["max_tokens"] {
+        // The newer name counts where both are given.
+        for name in ["max_tokens", "max_completion_tokens"] {
+            guard let limit = root[name] else { continue }
             guard try limit.int() > 0 else { throw limit.problem("has to be more than 0") }
             maxTokens = try limit.int()
         }
@@ -125,7 +143,7 @@ extension ToolDescription {
         let function = try tool.required("function")
         // What it does to the world is known only to the client, who runs it.
         self.init(
-            name: try function.required("name").string(), summary: try function["description"]?.string() ?? "",
+            name: try function.required("name").nonEmptyString(), summary: try function["description"]?.string() ?? "",
             input: .object(try function["parameters"]?.members() ?? ["type": "object", "properties": [:]]),
             effect: .writes)
     }

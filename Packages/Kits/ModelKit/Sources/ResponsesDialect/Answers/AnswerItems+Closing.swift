@@ -24,7 +24,7 @@ extension AnswerItems {
             }
         case "function_call":
             try name(place, content, &events)
-            try replace(input: content["arguments"].flatMap { $0.isNull ? nil : $0.written }, at: index)
+            try replace(input: content["arguments"]?.unlessNull?.written, at: index)
             let isTruncated = isTruncated || content["status"] == "incomplete"
             settleCall(place, isTruncated: isTruncated, &events)
         case let type where type.hasSuffix("_call") && type != "custom_tool_call":
@@ -84,7 +84,7 @@ extension AnswerItems {
         let call = ToolCall(id: id, name: name, input: input, isDone: true)
         items[place].results.append(.call(call))
         events.append(.call(call))
-        let error = content["error"].flatMap { $0.isNull ? nil : $0.written }
+        let error = content["error"]?.unlessNull?.written
         guard let output = error ?? content["output"]?.filled else { return }
         let result = ToolResult(call: id, content: output, isError: error != nil)
         try budget.charge(text: output)

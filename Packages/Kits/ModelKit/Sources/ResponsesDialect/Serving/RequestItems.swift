@@ -5,7 +5,10 @@ import ModelKit
 /// Reads the input of a request: a text, or items, of which those of one side that follow each other are one message.
 enum RequestItems {
     static func messages(of input: RequestField) throws(DialectError) -> [Message] {
-        if let text = input.value.string { return [Message(.user, text)] }
+        if let text = input.value.string {
+            if text.isEmpty { throw input.problem("is empty") }
+            return [Message(.user, text)]
+        }
         guard input.value.array != nil else { throw input.wrong("a string or an array of items") }
         var messages: [Message] = []
         for item in try input.elements() {

@@ -38,7 +38,7 @@ public struct ResponsesRequest: Sendable, Hashable {
             guard try limit.int() > 0 else { throw limit.problem("has to be more than 0") }
             chat.options.maxTokens = try limit.int()
         }
-        if let word = try root["reasoning"]?["effort"]?.string() {
+        if let word = try root.group("reasoning")?["effort"]?.string() {
             chat.options.effort =
                 ModelOptions.Effort(rawValue: word) ?? (["xhigh", "max"].contains(word) ? .high : nil)
             if word == "none" { chat.options.thinking = .off }
@@ -52,7 +52,7 @@ public struct ResponsesRequest: Sendable, Hashable {
         }
         chat.parallelCalls = try root["parallel_tool_calls"]?.bool()
         self.native = native
-        chat.schema = try AnswerSchema(responses: root["text"]?["format"])
+        chat.schema = try AnswerSchema(responses: root.group("text")?["format"])
         chat.streams = try root["stream"]?.bool() ?? false
         for (key, value) in try root.members() where !Self.known.contains(key) && !value.isNull {
             chat.extras.append(key, value)
@@ -75,7 +75,7 @@ extension ToolChoice {
         case _?: throw choice.problem("has to be auto, none, required or a function")
         case nil:
             guard try choice.required("type").string() == "function" else { return nil }
-            self = .tool(try choice.required("name").string())
+            self = .tool(try choice.required("name").nonEmptyString())
         }
     }
 }
@@ -88,7 +88,7 @@ extension ToolDescription {
         }
         // What it does to the world is known only to the client, who runs it.
         self.init(
-            name: try tool.required("name").string(), summary: try tool["description"]?.string() ?? "",
+            name: try tool.required("name").nonEmptyString(), summary: try tool["description"]?.string() ?? "",
             input: .object(try tool["parameters"]?.members() ?? ["type": "object", "properties": [:]]),
             effect: .writes)
     }

@@ -30,6 +30,35 @@ struct RequestReadingTests {
         #expect(error?.refusal?.message.contains(field ?? "body") == true)
     }
 
+    @Test("blocks of tools that a server ran, and citations, are left out for other dialects, and named")
+    func dropped() throws {
+        let body = #"""
+            {"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[
+            {"type":"mcp_tool_use","id":"mcptoolu_1","name":"look","server_name":"s","input":{}},
+            {"type":"mcp_tool_result","tool_use_id":"mcptoolu_1","is_error":false,"content":[]},
+            {"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},
+            {"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},
+            {"type":"text","text":"Rain.","citations":[{"type":"char_location","cited_text":"rain"}]},
+            {"type":"text","text":" Snow.","citations":[]}]},{"role":"user","content":"and?"}],"top_k":3}
+            """#
+        let read = try AnthropicRequest(parsing: Array(body.utf8))
+        for target in [RequestDialect.openai, .responses] {
+            var request = read.chat
+            request.native = read.native
+            let dropped = try TranslationTable.translate(&request, to: target)
+            #expect(
+                dropped == [
+                    "messages[1].content[0]", "messages[1].content[1]", "messages[1].content[2]",
+                    "messages[1].content[3]", "messages[1].content[4].citations", "top_k",
+                ])
+            #expect(request.messages.map(\.text) == ["hi", "Rain. Snow.", "and?"])
+        }
+        var own = read.chat
+        own.native = read.native
+        #expect(try TranslationTable.translate(&own, to: .anthropic) == [])
+        #expect(own.native?.body["messages"]?[1]?["content"]?.array?.count == 6)
+    }
+
     @Test("null is as good as missing, and what is unknown is kept")
     func patience() throws {
         let body = #"""
@@ -93,5 +122,20 @@ struct RequestReadingTests {
         let body =
             #"{"messages":[{"role":"user","content":"a"}],"thinking":{"type":"enabled","budget_tokens":\#(tokens)}}"#
         #expect(try AnthropicRequest(parsing: Array(body.utf8)).chat.options.effort == effort)
+    }
+
+    @Test("a budget that no model takes, and a format that is none, are refused by name")
+    func unfit() {
+        for (members, path) in [
+            (#""thinking":{"type":"enabled","budget_tokens":1023}"#, "thinking.budget_tokens"),
+            (#""output_config":{"format":{"type":"xml","schema":{}}}"#, "output_config.format.type"),
+            (#""output_config":[]"#, "output_config"),
+            (#""tool_choice":{"type":"tool","name":""}"#, "tool_choice.name"),
+            (#""system":[{"type":"image","text":"a"}]"#, "system[0].type"),
+        ] {
+            let body = #"{"messages":[{"role":"user","content":"a"}],\#(members)}"#
+            let error = #expect(throws: DialectError.self) { try AnthropicRequest(parsing: Array(body.utf8)) }
+            #expect(error?.refusal?.field == path, "\(members)")
+        }
     }
 }
