@@ -17,10 +17,28 @@ struct ActionsFeature: PlainFeature {
         registry.add(Self.rich)
         registry.add(Self.values)
         registry.add(Action("demo.wipe", "Wipes everything", .destroys) { _ in "wiped" })
+        registry.add(Self.drop)
+        registry.add(
+            Action("demo.burn", "Burn things", .destroys, .argument("names", "Which", as: [String].self)) { _, names in
+                names.joined()
+            })
         registry.add(Action("demo.fail", "Fails", .reads) { _ -> Nothing in throw DemoFailure() })
         registry.add(Action("demo.cancelled", "Gives up", .reads) { _ -> Nothing in throw CancellationError() })
         registry.add(Self.chatty)
         registry.add(Self.nested)
+    }
+
+    /// Destroys what it knows by name.
+    static let drop = Action("demo.drop", "Drop a thing", .destroys, .argument("name", "Which", as: String.self)) {
+        _, name in
+        "dropped \(name)"
+    }
+    .losing { arguments, _ in
+        switch arguments["name"]?.string {
+        case "stone": "Drop the thing stone, of 3 kg"
+        case "nothing": nil
+        default: throw DemoFailure()
+        }
     }
 
     /// Every form of parameter.

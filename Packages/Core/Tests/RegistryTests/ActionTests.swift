@@ -146,6 +146,35 @@ struct ConfirmationTests {
         #expect((test.composition.registry.optional((any SpanSink).self) as? RecordingSpanSink)?.spans.isEmpty == true)
     }
 
+    @Test("is asked about with what would be lost, where the action says so")
+    func named() async throws {
+        let test = try TestHost([ActionsFeature.self])
+        let error = await #expect(throws: InteractionError.self) {
+            try await test.perform("demo.drop", ["name": "stone"])
+        }
+        #expect(error == .unanswered(id: "confirm.demo.drop", prompt: "Drop the thing stone, of 3 kg. Go on?"))
+    }
+
+    @Test("is asked about with its arguments, where the action does not say what would be lost")
+    func arguments() async throws {
+        let test = try TestHost([ActionsFeature.self])
+        let error = await #expect(throws: InteractionError.self) {
+            try await test.perform("demo.burn", ["names": ["a\u{1B}[2J", "b"]])
+        }
+        guard case .unanswered(_, let prompt) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(prompt == "Burn things (a\\u{1B}[2J, b). Go on?")
+    }
+
+    @Test("is not asked about when it is not there, nor when there is nothing to lose")
+    func absent() async throws {
+        let test = try TestHost([ActionsFeature.self])
+        await #expect(throws: DemoFailure.self) { try await test.perform("demo.drop", ["name": "nosuch"]) }
+        #expect(try await test.perform("demo.drop", ["name": "nothing"]) == "dropped nothing")
+    }
+
     @Test("is not done when nobody is there to ask")
     func unanswered() async throws {
         let test = try TestHost([ActionsFeature.self])

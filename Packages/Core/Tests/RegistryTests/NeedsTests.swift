@@ -99,8 +99,8 @@ struct NeedsTests {
         let composition = try compose([Source<Alpha>.self, Source<Beta>.self], only: ["alhpa", "beta", "zebra"])
         #expect(
             composition.complaints == [
-                "alhpa is no feature of this build; did you mean 'alpha'?; see 'martlet features'",
-                "zebra is no feature of this build; see 'martlet features'",
+                "alhpa is not a feature of this build; did you mean 'alpha'?; see 'martlet features'",
+                "zebra is not a feature of this build; see 'martlet features'",
             ])
         #expect(composition.problems.map(\.code) == [.unknownFeature, .unknownFeature])
         #expect(composition.order == ["beta"])

@@ -1,3 +1,5 @@
+public import JSON
+
 /// Asks the person. A terminal asks for real; a headless run answers only from what it was given.
 public protocol Interaction: Sendable {
     /// Whether somebody is there to answer.
@@ -100,7 +102,7 @@ extension Interaction {
 public enum InteractionError: Failure, Hashable {
     /// Nobody is there and the answer was not given beforehand.
     case unanswered(id: String, prompt: String)
-    /// The person declined.
+    /// The person said no.
     case declined(id: String)
     /// The answer given beforehand does not fit the question.
     case unfit(id: String, why: String)
@@ -117,14 +119,25 @@ public enum InteractionError: Failure, Hashable {
     }
 
     public var exit: ExitCode {
-        if case .unfit = self { .usage } else { .unanswered }
+        switch self {
+        case .unfit: .usage
+        // Somebody was there and answered. What the command was for is not done, and no other code says why.
+        case .declined: .failed
+        case .unanswered, .wrongKind: .unanswered
+        }
+    }
+
+    public var details: JSONObject {
+        switch self {
+        case .unanswered(let id, _), .declined(let id), .unfit(let id, _), .wrongKind(let id): ["question": .string(id)]
+        }
     }
 
     public var message: String {
         switch self {
         case .unanswered(let id, let prompt):
             "nobody is there to answer '\(prompt)'; run it on a terminal, or give the answer '\(id)' beforehand"
-        case .declined(let id): "the question '\(id)' was answered with no, so nothing was done"
+        case .declined: "nothing was changed"
         case .unfit(let id, let why): "the answer given for '\(id)' \(why)"
         case .wrongKind(let id): "the frontend answered '\(id)' in another form than was asked"
         }

@@ -49,6 +49,7 @@ public struct Action: Sendable {
     /// Whether lists leave it out.
     public private(set) var isHidden = false
     private let body: @Sendable (JSONObject, ActionContext) async throws -> any OutputValue
+    private var loss: (@Sendable (JSONObject, ActionContext) async throws -> String?)?
 
     /// A command line that shows the action at work.
     public struct Example: Sendable, Hashable {
@@ -89,6 +90,19 @@ public struct Action: Sendable {
     /// Does it with arguments that were checked.
     func perform(_ arguments: JSONObject, in context: ActionContext) async throws -> any OutputValue {
         try await body(arguments, context)
+    }
+
+    /// The question before something is destroyed, which names it; nil where there is nothing to lose, and so to ask.
+    ///
+    /// - Throws: what the action would throw for something that is not there, so that nobody is asked about it.
+    func question(before arguments: JSONObject, in context: ActionContext) async throws -> String? {
+        if let loss { return try await loss(arguments, context).map { "\($0). Go on?" } }
+        let words = parameters.filter { $0.form == .positional }.flatMap { parameter in
+            let value = arguments[parameter.name]
+            return value?.array?.compactMap(\.string) ?? [value?.string].compactMap { $0 }
+        }
+        let about = words.isEmpty ? "" : " (\(words.map { PlainText.escape($0) }.joined(separator: ", ")))"
+        return "\(summary)\(about). Go on?"
     }
 
     /// Everything in which the arguments differ from the declaration; of more than `SchemaProblems.limit` the first.
@@ -148,6 +162,12 @@ extension Action {
     public func question(_ id: String, _ summary: String) -> Action {
         with { $0.asked.append(AskedQuestion(id: id, summary: summary)) }
     }
+    /// What would be lost, as a sentence that names it and stands before "Go on?"; nil where there is nothing to lose.
+    /// It changes nothing, and throws what the action throws for something that is not there. Without it the question is
+    /// the summary with the arguments.
+    public func losing(
+        _ loss: @escaping @Sendable (JSONObject, ActionContext) async throws -> String?
+    ) -> Action { with { $0.loss = loss } }
     /// A top-level word that means this action.
     public func alias(_ word: String) -> Action { with { $0.alias = word } }
     /// Done when the word after the group is no verb.

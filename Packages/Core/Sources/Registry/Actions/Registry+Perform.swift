@@ -11,14 +11,16 @@ extension Registry {
     ) async throws -> any OutputValue {
         let problems = action.problems(in: arguments)
         guard problems.isEmpty else { throw ArgumentsFailure(action: action.id, problems: problems) }
-        if action.effect == .destroys, !isAgreed {
-            let id = action.agreementID
-            guard try await context.interaction.confirm(id, "\(action.summary). Go on?") else {
-                throw InteractionError.declined(id: id)
-            }
-        }
         return try await ActionContext.$current.withValue(context) {
-            try await context.tracer.span(action.id, feature: actions.owner(of: action) ?? "") {
+            if action.effect == .destroys, !isAgreed,
+                let question = try await action.question(before: arguments, in: context)
+            {
+                let id = action.agreementID
+                guard try await context.interaction.confirm(id, question) else {
+                    throw InteractionError.declined(id: id)
+                }
+            }
+            return try await context.tracer.span(action.id, feature: actions.owner(of: action) ?? "") {
                 try await action.perform(arguments, in: context)
             }
         }

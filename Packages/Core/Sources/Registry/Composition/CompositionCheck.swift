@@ -52,7 +52,7 @@ struct CompositionCheck {
                 CompositionProblem(
                     .unknownFeature, name,
                     absent.map { "is \($0.reason)" }
-                        ?? "is no feature of this build\(hint); see 'martlet features'"))
+                        ?? "is not a feature of this build\(hint); see 'martlet features'"))
         }
         for candidate in candidates {
             namespaces[candidate.manifest.id] = candidate.manifest.namespaces
