@@ -30,7 +30,8 @@ enum GatewaySettings {
     static let address = Setting(
         "address", "The address of this machine, in digits, at which it listens", default: "127.0.0.1", risk: .widens)
     static let port = Setting(
-        "port", "The port at which it listens; 0 for one that the system chooses", default: 6278, risk: .widens)
+        "port", "The port at which it listens; 0 for one that the system chooses", in: 0...65_535, default: 6278,
+        risk: .widens)
     static let socket = Setting<PathValue?>(
         "socket", "A Unix socket at which it listens too", default: nil, risk: .widens)
     static let tls = Setting(
@@ -71,13 +72,20 @@ enum GatewaySettings {
 
     static let model = Setting<String?>(
         "model", "Who answers where a request names no model, as PROVIDER/MODEL", default: nil, risk: .sends)
-    static let rounds = Setting("max-rounds", "How often a model is asked in one turn", default: 50)
+    static let rounds = Setting(
+        "max-rounds", "How often a model is asked in one turn", in: 1...Int.max, default: 50)
     static let turnTime = Setting("turn-limit", "How long one turn may take", default: Duration.seconds(1800))
     static let callTime = Setting("tool-limit", "How long one tool may take", default: Duration.seconds(30))
-    static let turnTokens = Setting<Int?>("turn-tokens", "How many tokens one turn may write", default: nil)
-    static let turnCost = Setting<Double?>("turn-cost", "What one turn may cost, in US dollars", default: nil)
-    static let dayTokens = Setting<Int?>("day-tokens", "How many tokens all turns of a day may take", default: nil)
-    static let dayCost = Setting<Double?>("day-cost", "What all turns of a day may cost, in US dollars", default: nil)
+    static let turnTokens = Setting<Int?>(
+        "turn-tokens", "How many tokens one turn may write", in: 0...Int.max)
+    static let turnCost = Setting<Double?>(
+        "turn-cost", "What one turn may cost, in US dollars", in: costs)
+    static let dayTokens = Setting<Int?>(
+        "day-tokens", "How many tokens all turns of a day may take", in: 0...Int.max)
+    static let dayCost = Setting<Double?>(
+        "day-cost", "What all turns of a day may cost, in US dollars", in: costs)
+    /// What is beyond the range of whole numbers of a billionth is no limit that anybody reaches.
+    private static let costs = 0...1e9
     static let drain = Setting(
         "drain-limit", "How long turns may go on once the gateway is told to end", default: Duration.seconds(8))
 
@@ -98,7 +106,7 @@ enum GatewaySettings {
         turns.rules = settings[approvals].rules
         turns.approvalTime = settings[approvalTime]
         turns.keepsRunning = settings[keepsRunning]
-        turns.rounds = max(1, settings[rounds])
+        turns.rounds = settings[rounds]
         turns.turnTime = settings[turnTime]
         turns.callTime = settings[callTime]
         turns.outputTokens = settings[turnTokens]
@@ -120,7 +128,6 @@ extension GatewaySettings.Sandbox {
 
 extension Cost {
     init(dollars: Double) {
-        // What is beyond the range of whole numbers is no limit that anybody reaches.
-        self.init(nanodollars: Int(min(max(0, dollars), 1e9) * 1e9))
+        self.init(nanodollars: Int((dollars * 1e9).rounded()))
     }
 }

@@ -49,7 +49,8 @@ extension GatewayStoreError {
                 + ids.joined(separator: ", "))
     }
 
-    static func noSession(_ id: String) -> GatewayStoreError {
+    /// No session has this id.
+    public static func noSession(_ id: String) -> GatewayStoreError {
         GatewayStoreError(.notFound, "there is no session \(name(id)); 'martlet gateway session list' shows them")
     }
 

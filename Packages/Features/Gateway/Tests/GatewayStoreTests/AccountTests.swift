@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import Glibc
 import HTTPTesting
 import StorageKit
@@ -49,7 +50,7 @@ struct AccountTests {
             let store = GatewayStore.open(folder)
             // The first waits for the database, and the others behind it.
             let gate = Gate()
-            let blocker = Task { try await store.database.write { _ in gate.wait() } }
+            let blocker = Task { try await store.database.write { _ in gate.pass() } }
             try await gate.reached()
             var tasks: [Task<Void, any Error>] = []
             for number in 1...5 {
@@ -87,37 +88,5 @@ struct AccountTests {
                 for await kind in group { #expect(kind == .closed) }
             }
         }
-    }
-}
-
-/// Holds up a thread until it is opened.
-private final class Gate: Sendable {
-    private let ends: [Int32]
-    private let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
-
-    init() {
-        var ends: [Int32] = [-1, -1]
-        unsafe pipe(&ends)
-        self.ends = ends
-    }
-
-    deinit { for end in ends { close(end) } }
-
-    func open() {
-        var byte: UInt8 = 1
-        _ = unsafe write(ends[1], &byte, 1)
-    }
-
-    /// Blocks the thread, as a write that takes long does.
-    func wait() {
-        arrival.yield()
-        var byte: UInt8 = 0
-        _ = unsafe read(ends[0], &byte, 1)
-    }
-
-    /// Returns when somebody waits.
-    func reached() async throws {
-        for await _ in arrivals { return }
-        throw CancellationError()
     }
 }

@@ -52,8 +52,8 @@ struct SizeTests {
             func quick<Value>(_ body: () async throws -> Value) async throws -> Value {
                 let start = clock.now
                 let value = try await body()
-                // Some milliseconds when the machine is idle; walking along all would be ten times the limit in debug.
-                #expect(clock.now - start < .milliseconds(500))
+                // Some milliseconds when the machine is idle; walking along all takes longer than the limit in debug.
+                #expect(clock.now - start < .seconds(2))
                 return value
             }
             let stats = try await quick { try await store.stats() }

@@ -29,7 +29,9 @@ struct EmbeddedGatewayTests {
     }
 
     private func ask(
-        _ words: String, in folder: String, session: String? = nil, answers: [String: JSON] = [:], isAlone: Bool = false
+        _ words: String, in folder: String, session: String? = nil, answers: [String: JSON] = [:],
+        isAlone: Bool = false,
+        isKept: Bool = true
     ) async throws -> Heard {
         let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
         let provider = try #require(
@@ -39,6 +41,7 @@ struct EmbeddedGatewayTests {
         let model = try #require(try await provider.models().first)
         var request = ChatRequest(model: model.id, messages: [Message(.user, words)])
         if let session { request.extras["session_id"] = .string(session) }
+        request.isKept = isKept
         let context = ActionContext(
             registry: host.composition.registry, host: host.host, interaction: Answering(answers: answers),
             output: host.output)
@@ -160,6 +163,56 @@ struct EmbeddedGatewayTests {
             let heard = try await ask(#"replace "helo" with "hello" in greet.py"#, in: folder, isAlone: isAlone)
             #expect(try read("\(folder)/greet.py") == before)
             #expect(heard.answer?.isUnapproved == true)
+        }
+    }
+
+    @Test("keeps nothing of an unsaved conversation, however it ends", arguments: ["answer", "error", "cancel"])
+    func unkept(end: String) async throws {
+        struct Enough: Error {}
+        try await TemporaryDirectory.run { folder in
+            try project(folder)
+            let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
+            let provider = try #require(host.composition.registry.all((any ModelProvider).self).first)
+            var request = ChatRequest(model: "martlet-offline", messages: [Message(.user, "find the TODOs")])
+            request.isKept = false
+            let before = try Files.list(folder).map(\.name).sorted()
+            switch end {
+            case "answer":
+                let first = try await provider.answer(request) { _ in }
+                #expect(first.message.text.contains("be kind"))
+                // In the same process the conversation goes on.
+                request.extras["session_id"] = try .string(#require(first.start.session))
+                #expect(try await provider.answer(request) { _ in }.start.session == first.start.session)
+            case "error":
+                let asked = request
+                await #expect(throws: Enough.self) { try await provider.answer(asked) { _ in throw Enough() } }
+            default:
+                let task = Task { [request] in
+                    try await provider.answer(request) { _ in
+                        unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                        try Task.checkCancellation()
+                    }
+                }
+                await #expect(throws: CancellationError.self) { try await task.value }
+            }
+            #expect(try Files.list(folder).map(\.name).sorted() == before)
+            #expect(try await host.perform("gateway.session.list").array?.isEmpty == true)
+            #expect(try await host.perform("gateway.project.list").array?.isEmpty == true)
+            #expect(try await host.perform("gateway.usage").array?.isEmpty == true)
+        }
+    }
+
+    @Test("heeds the rules of the folder's project also where nothing is kept")
+    func unkeptRules() async throws {
+        try await TemporaryDirectory.run { folder in
+            try project(folder)
+            let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
+            _ = try await host.perform(
+                "gateway.project.add", ["folder": .string(folder), "allow": ["*"]], isAgreed: true)
+            let heard = try await ask(
+                #"replace "helo" with "hello" in greet.py"#, in: folder, isAlone: true, isKept: false)
+            #expect(try read("\(folder)/greet.py").contains("'hello'"), "\(heard.text) \(heard.results)")
+            #expect(try await host.perform("gateway.session.list").array?.isEmpty == true)
         }
     }
 

@@ -1,5 +1,7 @@
+import Capabilities
 import CoreTesting
 import JSON
+import Settings
 import Testing
 
 @testable import Gateway
@@ -29,5 +31,18 @@ struct GatewayFeatureTests {
         for route in wanted { #expect(paths.contains(route), "\(route) is missing") }
         // Everything but health says nothing to somebody without the token.
         #expect(!open.contains { $0.hasPrefix("/v1/") || $0 == "/metrics" })
+    }
+
+    @Test(
+        "refuses settings that are out of their range",
+        arguments: [
+            (GatewaySettings.port.declaration, "70000", "must be from 0 to 65535, not 70000"),
+            (GatewaySettings.rounds.declaration, "0", "must be at least 1, not 0"),
+            (GatewaySettings.turnTokens.declaration, "-1", "must be at least 0, not -1"),
+            (GatewaySettings.dayCost.declaration, "-0.5", "must be from 0.0 to 1000000000.0, not -0.5"),
+        ])
+    func ranges(setting: SettingDeclaration, word: String, message: String) {
+        let problem = #expect(throws: ValueError.self) { try setting.schema.json(fromWord: word) }
+        #expect(problem?.message == message)
     }
 }

@@ -1,10 +1,12 @@
 import Capabilities
 import CoreTesting
 import FileKit
+import GatewayStore
 import HTTPTesting
 import JSON
 import Registry
 import Testing
+import TurnLoop
 
 @testable import Gateway
 
@@ -24,6 +26,53 @@ struct ProjectActionTests {
             #expect(second["id"] == first["id"] && second["name"] == "mine")
             #expect(second["rules"]?.array?.map { $0["tool"] } == ["fs.write", "multi.edit"])
             #expect(try await perform(folder, "gateway.project.list").array?.count == 1)
+        }
+    }
+
+    @Test("a folder that is added again is shown with its sessions and what they took")
+    func sessions() async throws {
+        try await TemporaryDirectory.run { folder in
+            let project = try await perform(folder, "gateway.project.add", ["folder": "."])
+            let id = try #require(project["id"]?.string)
+            #expect(project["sessions"] == 0)
+            let store = GatewayStore(GatewayStore.database(at: "\(folder)/data/gateway.db")) {
+                Timestamp(microseconds: 1_795_253_400_000_000)
+            }
+            let session = try await store.createSession(NewSession(project: id, model: "m"))
+            let lease = try await store.beginTurn(session: session.id)
+            try await store.append(TurnMessage(Message(.user, "Hi")), lease: lease)
+            try await store.append(
+                TurnMessage(Message(.assistant, "Hello"), usage: Usage(inputTokens: 2, outputTokens: 1)),
+                provider: "p", model: "m", lease: lease)
+            try await store.endTurn(lease)
+            await store.close()
+            for name in [nil, "mine"] as [String?] {
+                var arguments: JSONObject = ["folder": "."]
+                arguments["name"] = name.map { .string($0) }
+                let again = try await perform(folder, "gateway.project.add", arguments)
+                #expect(again["sessions"] == 1 && again["tokens"] == 3, "\(again.text())")
+            }
+            // A project or session that is gone can still be asked about; a mistyped name cannot.
+            _ = try await perform(folder, "gateway.project.remove", ["project": .string(id)])
+            for (option, value) in [("project", id), ("session", session.id)] {
+                let used = try await perform(folder, "gateway.usage", [option: .string(value)])
+                #expect(used.array?.count == 1, "\(option)")
+            }
+        }
+    }
+
+    @Test(
+        "a project or session that is not there is refused, with the command that lists them",
+        arguments: [
+            ("gateway.usage", "project"), ("gateway.session.list", "project"), ("gateway.usage", "session"),
+        ])
+    func unknown(action: String, option: String) async throws {
+        try await TemporaryDirectory.run { folder in
+            let problem = await #expect(throws: GatewayStoreError.self) {
+                _ = try await perform(folder, action, [option: "nosuch"])
+            }
+            #expect(problem?.kind == .notFound && problem?.exit == .usage)
+            #expect(problem?.message.contains("'martlet gateway \(option) list' shows them") == true)
         }
     }
 
@@ -62,6 +111,23 @@ struct ProjectActionTests {
             }
             let message = AnyFailure(try #require(problem)).message
             #expect(left.allSatisfy { message.contains($0["id"]?.string ?? "-") }, "\(message)")
+        }
+    }
+
+    @Test("removing asks with the name and the folder, and not at all where there is no such project")
+    func asked() async throws {
+        try await TemporaryDirectory.run { folder in
+            _ = try await perform(folder, "gateway.project.add", ["folder": ".", "name": "one"])
+            let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
+            let question = await #expect(throws: InteractionError.self) {
+                try await host.perform("gateway.project.remove", ["project": "one"])
+            }
+            let words = AnyFailure(try #require(question)).message
+            #expect(words.contains("Forget the project one in \(folder)"), "\(words)")
+            let absent = await #expect(throws: (any Error).self) {
+                try await host.perform("gateway.project.remove", ["project": "nosuch"])
+            }
+            #expect(!(absent is InteractionError))
         }
     }
 }

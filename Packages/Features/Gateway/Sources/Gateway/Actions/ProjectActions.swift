@@ -1,6 +1,7 @@
 import Capabilities
 import FileKit
 import GatewayStore
+import JSON
 import Registry
 import TurnLoop
 
@@ -53,13 +54,16 @@ struct ProjectActions {
             let last = path.split(separator: "/").last.map(String.init) ?? path
             let opened = try await services.store.openProject(
                 NewProject(name: name ?? last, path: path, rules: rules))
+            let id = opened.project.id
             guard !opened.isNew else { return ListedProject(opened.project) }
             context.notice(
                 "this folder is a project already"
                     + (rules.isEmpty ? "" : "; what is allowed now is added to what was before"))
-            guard let name, name != opened.project.name else { return ListedProject(opened.project) }
-            return ListedProject(
-                try await services.store.updateProject(opened.project.id, ProjectChange(name: name)))
+            if let name, name != opened.project.name {
+                try await services.store.updateProject(id, ProjectChange(name: name))
+            }
+            // With its sessions and what they took.
+            return try await services.store.projectRow(id).map(ListedProject.init) ?? ListedProject(opened.project)
         }
         .details(
             "What reads is allowed in every project; everything else is asked, unless a rule says otherwise. A folder is "
@@ -75,6 +79,11 @@ struct ProjectActions {
         ) { context, name in
             try await services.store.deleteProject(services.store.project(named: name).id)
             return Nothing()
+        }
+        .losing { arguments, _ in
+            let project = try await services.store.project(named: arguments["project"]?.string ?? "")
+            let (name, path) = (PlainText.escape(project.name), PlainText.escape(project.path))
+            return "Forget the project \(name) in \(path) and its sessions"
         }
     }
 }

@@ -18,10 +18,13 @@ struct SessionActions {
             .option("project", "Only those of this project, by its id or name", as: String?.self),
             .option("limit", "At most so many", in: 1...100, default: 20)
         ) { context, project, limit in
-            context.rows(
-                try await services.store.sessions(project: id(of: project), page: PageRequest(size: limit)).items
+            var id: String?
+            if let project { id = try await services.store.project(named: project).id }
+            return context.rows(
+                try await services.store.sessions(project: id, page: PageRequest(size: limit)).items
                     .map(ListedSession.init),
-                orSay: "no session yet; clients of the gateway begin them")
+                orSay: id == nil
+                    ? "no session yet; clients of the gateway begin them" : "no session yet in this project")
         }
         .asDefault()
     }
@@ -34,6 +37,7 @@ struct SessionActions {
             .option("session", "Only in this session", as: String?.self),
             .option("since", "Only since that day", as: Timestamp?.self)
         ) { context, group, project, session, since in
+            if let session { try await requireKnown(session) }
             let filter = UsageFilter(session: session, project: try await id(of: project), from: since.map { Day($0) })
             return context.rows(
                 try await services.store.usage(by: group, filter).map(UsageRow.init),
@@ -48,8 +52,19 @@ struct SessionActions {
         do {
             return try await services.store.project(named: project).id
         } catch let error as GatewayStoreError where error.kind == .notFound {
-            return project
+            guard try await services.store.usage(by: .project, UsageFilter(project: project)).isEmpty else {
+                return project
+            }
+            throw error
         }
+    }
+
+    /// A session that was removed has a usage still.
+    private func requireKnown(_ session: String) async throws {
+        guard try await services.store.session(session) == nil,
+            try await services.store.usage(by: .project, UsageFilter(session: session)).isEmpty
+        else { return }
+        throw GatewayStoreError.noSession(session)
     }
 }
 

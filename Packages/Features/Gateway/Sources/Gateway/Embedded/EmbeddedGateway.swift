@@ -6,6 +6,7 @@ import GatewayTurns
 import JSON
 import Registry
 import Settings
+import StorageKit
 import Synchronization
 import TurnLoop
 
@@ -16,7 +17,19 @@ final class EmbeddedGateway: ModelProvider {
     private let settings: FeatureSettings
     private let surroundings: Surroundings
     private let store: GatewayStore
-    private let opened = Mutex<Turns?>(nil)
+    private let opened = Mutex(Opened())
+
+    /// Turns, and where they are stored.
+    private struct Place {
+        let store: GatewayStore
+        let turns: Turns
+    }
+
+    private struct Opened {
+        var kept: Place?
+        /// For what nobody shall remember. It lasts as long as this process, for a conversation of several turns.
+        var unkept: Place?
+    }
 
     init(settings: FeatureSettings, surroundings: Surroundings, store: GatewayStore) {
         self.settings = settings
@@ -37,8 +50,9 @@ final class EmbeddedGateway: ModelProvider {
         _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
     ) async throws -> ChatAnswer {
         let person = Person(ActionContext.current)
-        let turns = turns(person)
-        let input = try await input(request, person)
+        let place = place(isKept: request.isKept, person)
+        let turns = place.turns
+        let input = try await input(request, place, person)
         return try await withoutActuallyEscaping(receive) { receive in
             let lent = Lent(receive: receive)
             let made = Mutex(EmbeddedAnswer())
@@ -59,29 +73,30 @@ final class EmbeddedGateway: ModelProvider {
 
     /// Ends what runs.
     func close() async {
-        let turns = opened.withLock { opened in
-            defer { opened = nil }
-            return opened
-        }
-        await turns?.close()
+        let opened = opened.withLock { exchange(&$0, with: Opened()) }
+        await opened.kept?.turns.close()
+        await opened.unkept?.turns.close()
+        await opened.unkept?.store.close()
     }
 
-    private func turns(_ person: Person) -> Turns {
+    private func place(isKept: Bool, _ person: Person) -> Place {
         opened.withLock { opened in
-            if let opened { return opened }
+            if let place = isKept ? opened.kept : opened.unkept { return place }
             var limits = GatewaySettings.turns(settings, surroundings.environment)
             limits.defaultModel = nil
             // A person who was asked on a terminal takes as long as it takes.
             limits.approvalTime = .seconds(24 * 3600)
-            let made = Turns(
+            let store = isKept ? store : GatewayStore.inMemory(now: surroundings.now)
+            let turns = Turns(
                 store: store, providers: { [] }, settings: limits, clock: surroundings.clock, now: surroundings.now,
                 tracer: person.tracer)
-            opened = made
-            return made
+            let place = Place(store: store, turns: turns)
+            if isKept { opened.kept = place } else { opened.unkept = place }
+            return place
         }
     }
 
-    private func input(_ request: ChatRequest, _ person: Person) async throws -> TurnInput {
+    private func input(_ request: ChatRequest, _ place: Place, _ person: Person) async throws -> TurnInput {
         var asked = request
         asked.model = "\(Self.id)/\(request.model)"
         asked.tools = []
@@ -89,27 +104,44 @@ final class EmbeddedGateway: ModelProvider {
         var input = TurnInput(asked, isAgent: true)
         input.canAsk = person.canAsk
         input.keepsRunning = false
-        if let id = request.extras["session_id"]?.string, try await store.session(id) != nil {
+        if let id = request.extras["session_id"]?.string, try await place.store.session(id) != nil {
             input.session = id
-        } else {
+        } else if request.isKept {
             input.project = try await project(person)
+        } else {
+            input.project = try await passingProject(in: place.store)
         }
         return input
     }
 
     /// The project of the folder in which the command runs, which is made when it is first used.
     private func project(_ person: Person) async throws -> String {
-        let path = try Files.canonical(surroundings.locations.current)
-        if let known = try await store.project(at: path) { return known.id }
-        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let new = try newProject()
+        if let known = try await store.project(at: new.path) { return known.id }
         // Another command may have made it meanwhile.
-        let opened = try await store.openProject(NewProject(name: name, path: path))
+        let opened = try await store.openProject(new)
         if opened.isNew {
             person.tell(
-                "\(PlainText.escape(path)) is a project of the gateway from now on; "
+                "\(PlainText.escape(new.path)) is a project of the gateway from now on; "
                     + "'martlet gateway project remove \(opened.project.id)' takes that back")
         }
         return opened.project.id
+    }
+
+    /// The project of that folder in a store that nobody keeps, with the rules that the person has made for the folder.
+    private func passingProject(in passing: GatewayStore) async throws -> String {
+        var new = try newProject()
+        if let known = try await passing.project(at: new.path) { return known.id }
+        // Looking into a store makes its file, and where there is none, nothing was decided yet.
+        if Files.exists(store.database.path), let known = try await store.project(at: new.path) {
+            (new.rules, new.budget) = (known.rules, known.budget)
+        }
+        return try await passing.openProject(new).project.id
+    }
+
+    private func newProject() throws -> NewProject {
+        let path = try Files.canonical(surroundings.locations.current)
+        return NewProject(name: path.split(separator: "/").last.map(String.init) ?? path, path: path)
     }
 }
 

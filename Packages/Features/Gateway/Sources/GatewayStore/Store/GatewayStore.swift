@@ -33,6 +33,11 @@ public final class GatewayStore: Sendable {
         Database(path, migrations: migrations, durability: .normal, notice: notice)
     }
 
+    /// A store that is only in memory, for conversations that are not kept.
+    public static func inMemory(now: @escaping @Sendable () -> Timestamp) -> GatewayStore {
+        GatewayStore(Database(inMemory: "the gateway's memory", migrations: migrations), now: now)
+    }
+
     /// Waits for what is being stored, and closes the file.
     public func close() async {
         await accounts.drained()

@@ -6,7 +6,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("The OpenAPI document", .timeLimit(.minutes(10))) struct DocumentTests {
+@Suite("The OpenAPI document", .timeLimit(.minutes(30))) struct DocumentTests {
     @Test("the document is valid, and has every route that is not hidden")
     func valid() async throws {
         try await withGateway { gateway in
@@ -54,7 +54,8 @@ import Testing
             #expect(last?["required"] == ["role", "tool_call_id"])
             #expect(query("/v1/projects/{id}/search", "glob")?["minLength"] == 1)
             #expect(body("/v1/projects")?["name"]?["pattern"] != nil)
-            let scopes = body("/v1/projects")?["rules"]?["items"]?["properties"]?["scope"]?["enum"]?.array
+            let scopes = body("/v1/projects")?["rules"]?["items"]?["properties"]?["scope"]?["anyOf"]?[0]?["enum"]?
+                .array
             #expect(scopes?.isEmpty == false && scopes?.contains("once") == false)
             #expect(query("/v1/projects/{id}/search", "pattern")?["minLength"] == 1)
             #expect(query("/v1/usage", "from")?["format"] == "date")
@@ -68,9 +69,16 @@ import Testing
         }
     }
 
-    /// What no document can say: the last message of an agent turn has to be the user's, and say something.
+    /// What no document can say: the last message of an agent turn has to be the user's, and say something. What a
+    /// vendor's own server has more of depends on the model. And a regular expression is one of PCRE2.
     private static let hooks = """
+        import re
         import schemathesis
+
+        def compiles(pattern):
+            try: re.compile(pattern)
+            except (re.error, OverflowError, RecursionError): return False
+            return True
 
         def asks(message):
             said = message.get("content") if isinstance(message, dict) and message.get("role") == "user" else None
@@ -78,10 +86,24 @@ import Testing
                 return any(isinstance(part, dict) and part.get("text") for part in said)
             return bool(said)
 
+        def foreign(body):
+            tools, choice = body.get("tools"), body.get("tool_choice")
+            kinds = [tool.get("type") for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+            ours = (None, "custom", "function", "auto", "any", "none", "tool")
+            return any(kind not in ours for kind in kinds + [choice.get("type") if isinstance(choice, dict) else None])
+
         @schemathesis.hook
         def filter_case(context, case):
+            pattern = (case.query or {}).get("pattern")
+            if isinstance(pattern, str) and not compiles(pattern):
+                return False
             body = case.body
-            if not isinstance(body, dict) or not any(name in body for name in ("project_id", "session_id", "mcp")):
+            if not isinstance(body, dict):
+                return True
+            if foreign(body):
+                return False
+            isRich = (case.headers or {}).get("X-Martlet-Dialect") == "rich"
+            if not isRich and not any(name in body for name in ("project_id", "session_id", "mcp")):
                 return True
             said = [body[name] for name in ("conversation", "messages", "input") if isinstance(body.get(name), list)]
             return all(not messages or asks(messages[-1]) for messages in said)
@@ -91,11 +113,11 @@ import Testing
     private static let configuration = """
         [checks.positive_data_acceptance]
         expected-statuses = ["2xx", "3xx", "401", "403", "404", "409", "412", "416", "429", "5xx"]
+        [checks.negative_data_rejection]
+        expected-statuses = ["400", "401", "403", "404", "405", "412", "413", "415", "422", "429", "5xx"]
         """
 
-    // One check is left out: the server also takes null for what may be absent, and members of objects in the body that
-    // nobody knows, which the document does not allow.
-    @Test("schemathesis finds nothing: what the document allows is taken, and answers are as it says")
+    @Test("schemathesis finds nothing: what the document allows is taken, nothing else is, and answers are as it says")
     func schemathesis() async throws {
         let program = """
             import os, subprocess, sys, tempfile
@@ -104,14 +126,14 @@ import Testing
             open(folder + "/schemathesis.toml", "w").write(sys.argv[7])
             run = subprocess.run([
                 os.path.join(os.path.dirname(sys.executable), "schemathesis"), "run", sys.argv[1] + "/openapi.json",
-                "-H", "Authorization: Bearer " + sys.argv[2], "--checks", "all", "--exclude-checks",
-                "negative_data_rejection", "--phases", "examples,coverage,fuzzing",
-                "--max-examples", sys.argv[3], "--seed", sys.argv[4], "--no-color", "--request-timeout", "20",
+                "-H", "Authorization: Bearer " + sys.argv[2], "--checks", "all",
+                "--phases", "examples,coverage,fuzzing", "--max-examples", sys.argv[3], "--seed", sys.argv[4],
+                "--no-color", "--request-timeout", "20",
                 "--generation-database", "none", "--suppress-health-check", "all"], capture_output=True, text=True,
                 cwd=folder, stdin=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": folder, "SCHEMATHESIS_HOOKS": "hooks"})
             print(run.returncode)
-            print(run.stdout[-6000:], run.stderr[-2000:])
+            print(run.stdout[-20000:], run.stderr[-2000:])
             """
         // The same each time, so that a run says the same twice.
         let seed = 7
@@ -121,7 +143,7 @@ import Testing
                 [
                     gateway.url, TestGateway.token, "15", "\(seed)", gateway.folder, Self.hooks, Self.configuration,
                 ],
-                limit: .seconds(540))
+                limit: .seconds(1700))
             #expect(output.hasPrefix("0\n"), "seed \(seed): \(output)")
             #expect(output.contains("Tested: \(try Self.documented(gateway).count)"), "seed \(seed): \(output)")
         }

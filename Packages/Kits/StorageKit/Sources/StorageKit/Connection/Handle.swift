@@ -21,7 +21,7 @@ final class Handle {
         var opened: OpaquePointer?
         let flags = (access == .inspect ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX
         // Debian's SQLite takes a name that begins with "file:" for a URI, and a relative one cannot begin with "./".
-        let name = path.hasPrefix("/") ? path : "./\(path)"
+        let name = access == .memory ? ":memory:" : path.hasPrefix("/") ? path : "./\(path)"
         let code = unsafe sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_EXRESCODE, nil)
         guard let raw = unsafe opened else {
             throw StorageError(.system, "there is no memory to open \(PlainText.escape(path))", resultCode: code)
@@ -88,4 +88,6 @@ enum Access {
     case inspect
     /// Fill a new file that nobody else knows yet.
     case fill
+    /// Read and change a database that is only in memory.
+    case memory
 }

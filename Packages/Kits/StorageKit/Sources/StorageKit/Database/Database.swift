@@ -50,6 +50,21 @@ public final class Database: Sendable {
         self.readers = Pool(path, width: max(1, readers), notices: notices) { try opening.openReader($0) }
     }
 
+    /// A database in memory, of which nothing is left when it is closed. One task at a time uses it.
+    ///
+    /// - Parameter name: what it is called in errors.
+    public init(inMemory name: String, migrations: [Migration]) {
+        var opening = Opening(
+            path: name, migrations: migrations, durability: .normal, busyLimit: .seconds(30), notice: { _ in })
+        opening.isInMemory = true
+        path = name
+        isPrepared = Prepared()
+        self.opening = opening
+        writer = Pool(name, width: 1, notices: Notices { _ in }) { [opening] in try opening.open($0) }
+        // Another connection would have a memory of its own.
+        readers = writer
+    }
+
     /// Does all of `body` in one transaction, or nothing. Transactions follow each other in the order of the calls.
     ///
     /// When the task is cancelled, a transaction that waits is not begun, and one that runs is stopped and rolled back.
@@ -77,13 +92,15 @@ public final class Database: Sendable {
     /// The same as `write` on the caller's own thread, which it blocks: never call it from a task or inside a write.
     @discardableResult
     public func writeNow<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-        try writer.performNow { connection in
+        precondition(!opening.isInMemory, "a database in memory has one connection, which a task may be using")
+        return try writer.performNow { connection in
             try opening.noting { try connection.transaction { try body(connection) } }
         }
     }
 
     /// The same as `read` on the caller's own thread, which it blocks for as long as the body takes.
     public func readNow<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+        precondition(!opening.isInMemory, "a database in memory has one connection, which a task may be using")
         if !isPrepared.flag.load(ordering: .acquiring) { try writer.performNow { _ in } }
         return try readers.performNow { connection in
             try opening.noting { try connection.snapshot { try body(connection) } }
@@ -109,7 +126,7 @@ extension Opening {
         do {
             return try body()
         } catch let error as StorageError where error.kind == .damaged {
-            file.suspect()
+            if !isInMemory { file.suspect() }
             throw error
         }
     }

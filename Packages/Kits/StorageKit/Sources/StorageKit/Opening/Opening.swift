@@ -8,6 +8,8 @@ struct Opening: Sendable {
     let migrations: [Migration]
     let durability: Durability
     var leavesLog = false
+    /// Whether there is no file, and all is gone when the connection closes.
+    var isInMemory = false
     let busyLimit: Duration
     let notice: @Sendable (StorageNotice) -> Void
     /// A look through a file of more bytes than this takes so long that a person is told why they wait.
@@ -17,6 +19,11 @@ struct Opening: Sendable {
 
     /// Makes the file if it is missing, sets it aside if it is damaged, and brings its tables up to date.
     func open(_ cancellation: Cancellation? = nil) throws -> Connection {
+        if isInMemory {
+            let connection = try connect(.memory, cancellation)
+            try connection.migrate(migrations)
+            return connection
+        }
         do {
             return try openSound(cancellation)
         } catch let error as StorageError where error.kind == .damaged {
