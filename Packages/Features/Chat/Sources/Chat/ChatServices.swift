@@ -71,9 +71,10 @@ final class ChatServices: Sendable {
             setup.agreed = Set(settings[ChatSettings.localServers])
             setup.usesResponses = settings[ChatSettings.responses]
             setup.sendsAttribution = settings[ChatSettings.attribution]
-            setup.limits.buffer = min(max(settings[ChatSettings.buffer].bytes, 16 << 10), 512 << 10)
+            setup.limits.buffer = settings[ChatSettings.buffer].bytes
             setup.lastModel = { [history] provider in
-                // Without a history there is nothing that was used last.
+                // A history that cannot be read keeps nobody from asking; what is wrong with it is told when the answer
+                // is to be stored.
                 let newest = try? await history.list(HistoryFilter(provider: provider), limit: 1)
                 return newest?.items.first?.setup.model
             }

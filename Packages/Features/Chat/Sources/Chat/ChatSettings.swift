@@ -21,7 +21,7 @@ enum ChatSettings {
     static let streams = Setting("stream", "Whether answers are shown as they come", default: true)
     static let buffer = Setting(
         "buffer", "How much of a stream is held for a reader that is slow, from 16KiB to 512KiB",
-        default: ByteCount(64 << 10))
+        in: ByteCount(16 << 10)...ByteCount(512 << 10), default: ByteCount(64 << 10))
     static let tools = Setting(
         "tools", "Whether models may use tools that only read, without being asked for each conversation",
         default: false,
@@ -52,7 +52,8 @@ enum ChatSettings {
         "context", "What happens to old turns that do not fit into the model's context any more",
         default: Overflow.leaveOut, risk: .widens)
     static let rounds = Setting(
-        "max-rounds", "How often a model is asked again after its tools have run", default: 50, risk: .widens)
+        "max-rounds", "How often a model is asked again after its tools have run", in: 1...Int.max, default: 50,
+        risk: .widens)
     static let responses = Setting(
         "openai-responses", "Whether OpenAI is asked by Responses and not by Chat Completions", default: false)
     static let attribution = Setting(

@@ -17,10 +17,11 @@ struct ProcessTests {
                 let chat = try await history.talk("Hello")
                 let draft = history.begin(in: chat.id, after: chat.head, model: "m")
                 let log = try Log("\(folder)/log")
-                let end = ContinuousClock.now + .milliseconds(900 + round * 70)
+                let start = ContinuousClock.now
+                let end = start + .milliseconds(900 + round * 70)
                 while ContinuousClock.now < end {
-                    // Noted when the draft has it; the number is in microseconds.
-                    let word = "\(Log.time) "
+                    // Noted when the draft has it; the number is in microseconds, with as many digits each time.
+                    let word = "\(1_000_000 + Int((ContinuousClock.now - start) / .microseconds(1))) "
                     draft.append([.text(word)])
                     try log.write(word)
                     try await Task.sleep(for: .milliseconds(2))
@@ -164,13 +165,6 @@ private struct Log: ~Copyable {
     func write(_ word: String) throws {
         let bytes = Array(word.utf8)
         try #require(unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
-    }
-
-    /// Microseconds of the day's clock.
-    static var time: Int {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return time.tv_sec * 1_000_000 + time.tv_nsec / 1000
     }
 
     static func words(_ path: String) throws -> [String] {

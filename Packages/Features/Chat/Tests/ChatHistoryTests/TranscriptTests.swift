@@ -102,7 +102,8 @@ struct TranscriptTests {
             Message(.user, text),
         ]
         var setup = ConversationSetup(provider: "p", model: "m", server: "s")
-        setup.system = text
+        // An instruction in which nothing stands is none.
+        setup.system = text.isEmpty ? nil : text
         let written = Transcript(title: "A title", setup: setup, messages: messages).text(as: .markdown)
         let read = try Transcript(parsing: Array(written.utf8))
         #expect(read.title == "A title" && read.setup == setup)
@@ -111,6 +112,17 @@ struct TranscriptTests {
         #expect(
             read.text(as: .markdown)
                 == Transcript(title: "A title", setup: setup, messages: messages.map(bare)).text(as: .markdown))
+    }
+
+    @Test("Markdown has no heading and no line without anything in it")
+    func nothingEmpty() throws {
+        let setup = ConversationSetup(provider: "martlet", model: "", server: nil, system: "")
+        let written = Transcript(title: "", setup: setup, messages: [Message(.user, "Hi")]).text(as: .markdown)
+        #expect(written.hasPrefix("- Provider: martlet\n\n## User"), "\(written)")
+        #expect(!written.contains("Model") && !written.contains("System"))
+        #expect(try Transcript(parsing: Array(written.utf8)).path.map(\.message) == [Message(.user, "Hi")])
+        let bare = Transcript(title: nil, setup: ConversationSetup(), messages: [Message(.user, "Hi")])
+        #expect(bare.text(as: .markdown).hasPrefix("## User"))
     }
 
     @Test("random texts of the signs that Markdown uses come back")

@@ -1,4 +1,6 @@
+import Capabilities
 import CoreTesting
+import Settings
 import Testing
 
 @testable import Chat
@@ -11,5 +13,17 @@ struct ChatFeatureTests {
             for violation in violations { Issue.record("\(violation)") }
             #expect(violations.isEmpty)
         }
+    }
+
+    @Test(
+        "refuses settings that are out of their range",
+        arguments: [
+            (ChatSettings.buffer.declaration, "1", "must be from 16.0 KiB to 512.0 KiB, not 1 B"),
+            (ChatSettings.buffer.declaration, "1MiB", "must be from 16.0 KiB to 512.0 KiB, not 1.0 MiB"),
+            (ChatSettings.rounds.declaration, "0", "must be at least 1, not 0"),
+        ])
+    func ranges(setting: SettingDeclaration, word: String, message: String) {
+        let problem = #expect(throws: ValueError.self) { try setting.schema.json(fromWord: word) }
+        #expect(problem?.message == message)
     }
 }

@@ -54,7 +54,11 @@ struct HistoryActions {
         Action("chat.show", "Show what was said in a conversation", .reads, Self.newest) { context, prefix in
             let found = try await find(prefix)
             let entries = try await history.entries(of: found.id)
-            for entry in entries { try await context.emit(entry.event) }
+            // Times are the person's own where one reads now, and told with their zone where a file or a program does.
+            for entry in entries {
+                let time = context.isWatched ? LocalTime.words(entry.time, withSeconds: false) : entry.time.iso8601
+                try await context.emit(entry.event(at: time))
+            }
             return ShownConversation(conversation: found, entries: entries)
         }
         .streaming()
@@ -69,12 +73,11 @@ struct HistoryActions {
             .option("since", "Only since then", as: Timestamp?.self),
             .option("until", "Only before then", as: Timestamp?.self)
         ) { context, words, limit, model, since, until in
-            context.rows(
+            let text = try Self.text(of: words, "words", "chat.search", "is missing: what shall be looked for?")
+            return context.rows(
                 try await history.search(
-                    words.joined(separator: " "), HistoryFilter(model: model, since: since, until: until), limit: limit),
-                orSay: words.isEmpty
-                    ? "nothing to look for; give words: martlet chat search \"back-pressure\""
-                    : "no message has these words")
+                    text, HistoryFilter(model: model, since: since, until: until), limit: limit),
+                orSay: "no message has these words")
         }
     }
 
@@ -83,8 +86,20 @@ struct HistoryActions {
             "chat.rename", "Give a conversation another title", .writes, Self.conversation,
             .argument("title", "The title", as: [String].self)
         ) { context, prefix, title in
-            try await history.rename(try await history.find(prefix).id, to: title.joined(separator: " "))
+            let text = try Self.text(of: title, "title", "chat.rename", "is missing: what shall it be called?")
+            return try await history.rename(try await history.find(prefix).id, to: text)
         }
+    }
+
+    /// The words of an argument as one text, in which something is said.
+    private static func text(
+        of words: [String], _ name: String, _ action: String, _ problem: String
+    ) throws(ArgumentsFailure) -> String {
+        let text = words.joined(separator: " ")
+        guard !text.allSatisfy(\.isWhitespace) else {
+            throw ArgumentsFailure(action: action, problems: [ValueError(problem, at: [name])])
+        }
+        return text
     }
 
     private var fork: Action {
@@ -204,24 +219,30 @@ struct ShownConversation: Record {
         Field("title", "What it is about") { $0.conversation.title },
         Field("model", "The model") { $0.conversation.setup.model },
         Field("usage", "What all its answers took", .detail) { $0.conversation.usage },
-        Field("messages", "What was said") { shown in JSON.array(shown.entries.map { .object($0.event.fields) }) },
+        Field("messages", "What was said") { shown in JSON.array(shown.entries.map { .object($0.fields) }) },
     ]
 }
 
 extension Entry {
     /// As a transcript shows it and a program reads it.
-    var event: ActionEvent {
+    ///
+    /// - Parameter words: when that was, in words.
+    func event(at words: String) -> ActionEvent {
+        ActionEvent("message", fields, text: transcript(at: words), format: .markdown)
+    }
+
+    fileprivate var fields: JSONObject {
         var fields: JSONObject = [
             "id": id.json, "role": message.role.json, "text": .string(message.text), "time": time.json,
             "state": .string(state.word),
         ]
         fields["model"] = model.map { .string($0) }
         if case .failed(_, let reason) = state { fields["error"] = .string(reason) }
-        return ActionEvent("message", fields, text: transcript, format: .markdown)
+        return fields
     }
 
-    private var transcript: String {
-        var lines = ["**\(message.role.rawValue)** · \(time.iso8601.prefix(16))", ""]
+    private func transcript(at words: String) -> String {
+        var lines = ["**\(message.role.rawValue)** · \(words)", ""]
         if !message.text.isEmpty { lines += [message.text, ""] }
         for part in message.parts {
             switch part {

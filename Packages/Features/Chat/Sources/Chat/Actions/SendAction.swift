@@ -46,7 +46,8 @@ struct SendAction {
             (asked.temperature, asked.maxTokens, asked.effort, asked.seed) = (temperature, maxTokens, effort, seed)
             asked.schema = try schema.map { try Attachments.schema($0.text, context.host) }
             asked.attachments = try files.map { try Attachments.file($0.text, context.host) }
-            let text = [message ?? "", input ?? ""].filter { !$0.isEmpty }.joined(separator: "\n\n")
+            let said = [message, input].compactMap(\.self)
+            let text = said.filter { !$0.allSatisfy(\.isWhitespace) }.joined(separator: "\n\n")
             guard text.isEmpty, asked.attachments.isEmpty else {
                 let report = try await Chatting(services: services, context: context, wish: asked).say(text)
                 if let failure = report.failure {
@@ -55,6 +56,8 @@ struct SendAction {
                 }
                 return ChatResult(report: report)
             }
+            // A variable that is not set, or a command that printed nothing: no conversation is meant.
+            if !said.isEmpty { throw Self.nothing(because: "what was given is blank") }
             if !context.interaction.canAsk { try await Self.requireAnswer(context) }
             return ChatResult(report: try await Console(services: services, context: context, wish: asked).run())
         }
@@ -83,14 +86,14 @@ extension SendAction {
         do {
             _ = try await context.interaction.composition("chat.message", "›")
         } catch InteractionError.unanswered {
-            throw ArgumentsFailure(
-                action: "chat.send",
-                problems: [
-                    ValueError(
-                        "there is nothing to say: write it as 'martlet ask \"…\"', pipe it in, or give the answer "
-                            + "'chat.message' with --answers")
-                ])
+            throw nothing(because: nil)
         }
+    }
+
+    private static func nothing(because reason: String?) -> ArgumentsFailure {
+        let what = "there is nothing to say" + (reason.map { ", as \($0)" } ?? "")
+        let remedy = "write it as 'martlet ask \"…\"', pipe it in, or give the answer 'chat.message' with --answers"
+        return ArgumentsFailure(action: "chat.send", problems: [ValueError("\(what): \(remedy)")])
     }
 }
 

@@ -116,10 +116,23 @@ struct Console: Sendable {
 
     /// Lets the person choose among the models of who answers. False when there is nothing to choose.
     private func pick(_ chatting: Chatting, _ prompt: String) async throws -> Bool {
+        guard context.interaction.canAsk else { return false }
         let choice = try await chatting.chosen()
-        let models = try await choice.provider.models().map(\.id)
+        let provider = PlainText.escape(choice.provider.name)
+        let models: [String]
+        do {
+            models = try await choice.provider.models().map(\.id)
+        } catch let error where !(error is CancellationError) {
+            context.notice(
+                "\(provider) gives no list of models: \(AnyFailure(error).message)\n"
+                    + "/model NAME takes one by its name")
+            return false
+        }
         let others = models.filter { $0 != choice.model }
-        guard !others.isEmpty, context.interaction.canAsk else { return false }
+        guard !others.isEmpty else {
+            context.notice("\(provider) lists no other model; /model NAME takes one by its name")
+            return false
+        }
         let names = others.prefix(20).map { PlainText.escape($0) }
         let more = others.count > names.count ? "; /model NAME takes one of \(others.count - names.count) more" : ""
         // One that is gone is nothing to stay with.
@@ -133,6 +146,17 @@ struct Console: Sendable {
     private func switchModel(to name: String, _ chatting: Chatting) async throws {
         let choice = try await chatting.use(name)
         context.notice("\(self.name(of: choice)) answers from now on")
+        // A slip is told now, and not by the server when something was said. Lists need not be whole, so it may be none.
+        guard choice.description == nil, !choice.model.isEmpty else { return }
+        do {
+            let models = try await choice.provider.models().map(\.id)
+            guard !models.isEmpty, !models.contains(choice.model) else { return }
+            context.notice(
+                "\(PlainText.escape(choice.provider.name)) does not list this model"
+                    + Suggestion.text(for: choice.model, among: models))
+        } catch let error where !(error is CancellationError) {
+            // What is not listed cannot be told from what is.
+        }
     }
 
     private func shown(_ report: TurnReport) async throws -> TurnReport {

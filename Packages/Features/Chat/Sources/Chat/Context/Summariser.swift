@@ -42,8 +42,10 @@ final class Summariser: Sendable {
         if let last, let summary = last.summary, last.messages < messages.count {
             text = "Summary of what was said before: \(summary)\n\n" + transcript(messages.dropFirst(last.messages))
         }
-        let request = ChatRequest(
+        var request = ChatRequest(
             model: choice.model, messages: [Message(.system, Self.instruction), Message(.user, text)])
+        // It belongs to the conversation that asks, and is no session of its own.
+        request.isKept = false
         var answer = try await choice.provider.answer(request) { _ in }
         if answer.usage.cost == nil {
             answer.usage.cost = choice.description?.price?.cost(of: answer.usage)

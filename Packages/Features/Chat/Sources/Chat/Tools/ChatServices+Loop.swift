@@ -20,7 +20,7 @@ extension ChatServices {
         var loop = TurnLoop(
             sources: sources, policy: policy, clock: surroundings.clock, now: surroundings.now,
             approve: Approver(context: context).approve)
-        loop.limits.rounds = max(1, settings[ChatSettings.rounds])
+        loop.limits.rounds = settings[ChatSettings.rounds]
         if settings[ChatSettings.toolFormat] == .tagged { loop.formatter = TaggedText() }
         return loop
     }

@@ -1,4 +1,5 @@
 import Capabilities
+import ChatHistory
 import JSON
 import Settings
 
@@ -7,6 +8,8 @@ struct ChatOptions: Sendable, Hashable {
     var model = ModelOptions()
     /// Whether the model may use tools.
     var usesTools = false
+    /// The folder for which tools were chosen, which is the one that they read.
+    var toolFolder: String?
     /// Whether old turns that do not fit are summarised; otherwise they are left out.
     var summarises = false
 
@@ -29,7 +32,10 @@ struct ChatOptions: Sendable, Hashable {
         if !model.stop.isEmpty { object["stop"] = model.stop.json }
         object["seed"] = model.seed.map { .int($0) }
         object["effort"] = model.effort?.json
-        if usesTools { object["tools"] = true }
+        if usesTools {
+            object["tools"] = true
+            object[ConversationSetup.folderOption] = toolFolder.map { .string($0) }
+        }
         if summarises { object["summarises"] = true }
         return .object(object)
     }
@@ -43,6 +49,7 @@ struct ChatOptions: Sendable, Hashable {
         model.seed = json["seed"]?.int
         model.effort = json["effort"]?.string.flatMap(ModelOptions.Effort.init)
         usesTools = json["tools"]?.bool ?? false
+        toolFolder = json[ConversationSetup.folderOption]?.string
         summarises = json["summarises"]?.bool ?? false
     }
 }

@@ -81,6 +81,7 @@ struct ChatTurn: Sendable {
             model: plan.choice.model, messages: HistoryRepair.repaired(messages), options: plan.options.model,
             schema: plan.schema, streams: plan.streams)
         for (name, value) in plan.extras { request.extras[name] = .string(value) }
+        request.isKept = plan.opening != nil
         return request
     }
 

@@ -178,7 +178,7 @@ actor Chatting {
         let found = try await directory.choice(of: name, agreeing: { try await self.agree($0) })
         choice = found
         if let advice = found.advice {
-            let name = PlainText.escape("\(found.provider.name), \(found.model)")
+            let name = PlainText.escape("\(found.model) (\(found.provider.name))")
             context.notice("\(name) answers, as there is nobody else to ask; to have another, \(advice)")
         }
         if wish.isSaved, let id = conversation?.id, wish.model != nil {
@@ -273,14 +273,26 @@ actor Chatting {
 
     private func chosenOptions(_ choice: ModelChoice) async throws -> ChatOptions {
         var options =
-            self.options ?? conversation.map { ChatOptions(json: $0.setup.options) }
+            self.options ?? conversation.map { stored(ChatOptions(json: $0.setup.options)) }
             ?? ChatOptions(services.settings, isPlatform: choice.isPlatform)
         if let usesTools = wish.usesTools { options.usesTools = usesTools }
         if let temperature = wish.temperature { options.model.temperature = temperature }
         if let maxTokens = wish.maxTokens { options.model.maxTokens = maxTokens }
         if let effort = wish.effort { options.model.effort = effort }
         if let seed = wish.seed { options.model.seed = seed }
+        options.toolFolder = context.host.locations.current
         self.options = options
+        return options
+    }
+
+    /// What the conversation began with. Its tools would read the folder of this command, and were chosen for another one.
+    private func stored(_ options: ChatOptions) -> ChatOptions {
+        guard options.usesTools, options.toolFolder != context.host.locations.current else { return options }
+        var options = options
+        options.usesTools = services.settings[ChatSettings.tools]
+        if !options.usesTools, wish.usesTools == nil {
+            context.notice("the tools of this conversation were chosen for another folder; --tools uses them here")
+        }
         return options
     }
 

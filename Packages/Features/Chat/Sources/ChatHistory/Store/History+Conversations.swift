@@ -37,7 +37,7 @@ extension History {
         if let exact = found.first(where: { $0.id.rawValue == typed || $0.id.tag == typed }) { return exact }
         let word = PlainText.escape(typed).quotedForMessage
         guard let conversation = found.first else {
-            throw HistoryError(.notFound, "no conversation begins with \(word); list them to see which are there")
+            throw HistoryError(.notFound, "no conversation begins with \(word); martlet chat list shows all")
         }
         guard found.count == 1 else {
             let names = found.prefix(5).map { "\($0.id.rawValue) (\(PlainText.escape($0.title)))" }

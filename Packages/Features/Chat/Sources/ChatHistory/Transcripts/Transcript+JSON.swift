@@ -16,7 +16,9 @@ extension Transcript {
         object.add("server", setup.server)
         object.add("deployment", setup.deployment)
         object.add("system", setup.system)
-        object["options"] = setup.options
+        var options = setup.options.object ?? [:]
+        options[ConversationSetup.folderOption] = nil
+        object["options"] = .object(options)
         object["tools"] = setup.tools
         object.add("head", head)
         object["messages"] = .array(items.map(\.json))

@@ -13,11 +13,13 @@ import JSON
 /// a backslash, which Markdown does not show before `#` and a backquote.
 extension Transcript {
     var markdown: String {
-        var text = "# \(title ?? "")\n\n"
+        var text = title.map { $0.isEmpty ? "" : "# \($0)\n\n" } ?? ""
         let facts = [("Model", setup.model), ("Provider", setup.provider), ("Server", setup.server)]
-        for case (let name, let value?) in facts { text += "- \(name): \(Line.cut(value, 200))\n" }
-        if setup.model != nil || setup.provider != nil || setup.server != nil { text += "\n" }
-        if let system = setup.system { text += MarkdownLines.section("## System prompt", [.text(system)]) }
+            .compactMap { name, value in value.flatMap { $0.isEmpty ? nil : "- \(name): \(Line.cut($0, 200))\n" } }
+        if !facts.isEmpty { text += facts.joined() + "\n" }
+        if let system = setup.system, !system.isEmpty {
+            text += MarkdownLines.section("## System prompt", [.text(system)])
+        }
         for item in path { text += MarkdownLines.section(MarkdownLines.heading(item), item.message.parts) }
         return text
     }

@@ -13,6 +13,8 @@ public struct ConversationSetup: Sendable, Hashable {
     public var system: String?
     /// The model's options, in the words of who uses them.
     public var options: JSON
+    /// The member of the options that names a folder of this machine, which leaves it in no export.
+    public static let folderOption = "tool_folder"
     /// The policy of tools, in the words of who uses it.
     public var tools: JSON
 

@@ -132,6 +132,13 @@ struct FailureTests {
                 #expect(error.kind == .redirected)
                 #expect(error.message.contains("127.0.0.1:\(other.port)"))
             }
+            // One that leads back to the same server is no more followed, and said so.
+            try await failure {
+                try $0.reply(307, "", headers: "Location: /v2/chat/completions\r\n")
+            } _: { _, error in
+                #expect(error.kind == .redirected && error.message.contains("redirects are not followed"))
+                #expect(error.message.contains("check the address of the server"))
+            }
             #expect(other.record.connections.isEmpty)
         }
     }

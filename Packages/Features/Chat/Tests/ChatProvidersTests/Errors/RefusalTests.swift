@@ -97,6 +97,17 @@ struct RefusalTests {
         #expect(error.message.contains("in the header"))
     }
 
+    @Test("of several lines is told on one")
+    func lines() throws {
+        let body =
+            #"{"error":{"message":"litellm.RateLimitError: slow down.\n\nReceived Model Group=m\n\tTry later."}}"#
+        let refusal = try #require(OpenAIDialect(.compatible).refusal(in: Array(body.utf8)))
+        let error = ChatError(refusal, status: 429, retryAfter: nil, model: "m", from: access())
+        #expect(
+            error.message.contains("slow down. Received Model Group=m Try later; wait a minute"), "\(error.message)")
+        #expect(!error.message.contains("\n") && !error.message.contains("u{A}"))
+    }
+
     @Test("about tools that a server cannot read names the setting that helps")
     func tools() {
         func message(_ words: String) -> String {

@@ -80,6 +80,46 @@ struct ConsoleTests {
         }
     }
 
+    @Test("is told how to name a model where no list of them can be had", arguments: ["none", "empty", "one"])
+    func noList(kind: String) async throws {
+        try await Desk.run { connection in
+            guard try connection.receiveRequest().method == "POST" else {
+                let models = kind == "one" ? #"[{"id":"first"}]"# : "[]"
+                return kind == "none"
+                    ? try connection.respond(Answers.error("no list today"), status: 404)
+                    : try connection.respond(#"{"object":"list","data":\#(models)}"#)
+            }
+            try connection.begin()
+            try connection.send(Answers.say("Yes"))
+        } _: { desk in
+            let person = Person(types: "/model", "one", "/quit")
+            desk.person = person
+            let done = try await desk.run("chat.send", ["model": "openai/first"])
+            #expect(done.notices.contains("OpenAI, first answers now"))
+            #expect(done.notices.contains("/model NAME takes one by its name"), "\(done.notices)")
+            #expect(!person.asked.contains("chat.model") && done["result"] == "Yes")
+        }
+    }
+
+    @Test("is told that a model is not listed, with the name that was meant, and which nobody has")
+    func unlisted() async throws {
+        try await Desk.run { connection in
+            guard try connection.receiveRequest().method == "POST" else {
+                return try connection.respond(#"{"object":"list","data":[{"id":"swallow-1"},{"id":"swift-2"}]}"#)
+            }
+            try connection.begin()
+            try connection.send(Answers.say("Yes"))
+        } _: { desk in
+            desk.person = Person(
+                types: "/model openai/swalow-1", "/model openai/swift-2", "/model nobody-has-it", "one")
+            let done = try await desk.run("chat.send", ["model": "openai/swallow-1"])
+            let told = done.heard.notices.filter { $0.contains("does not list this model") }
+            #expect(told.count == 1 && told[0].contains("did you mean 'swallow-1'?"), "\(done.notices)")
+            #expect(done.notices.contains("nobody has a model “nobody-has-it”"))
+            #expect(desk.asked.map { $0.json["model"] } == ["swift-2"])
+        }
+    }
+
     @Test("stays in the session that a gateway has given")
     func session() async throws {
         try await Desk.run { connection in

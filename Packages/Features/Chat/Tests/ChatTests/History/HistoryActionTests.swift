@@ -1,5 +1,6 @@
 import Capabilities
 import FileKit
+import Glibc
 import JSON
 import Testing
 
@@ -54,6 +55,30 @@ struct HistoryActionTests {
             let rules = try await desk.run("chat.approvals")
             #expect(rules.json == [] && rules.notices.contains("nothing was decided about tools"))
             #expect(try await desk.run("chat.search", ["words": ["spring"]]).notices == "")
+            for blank in [[], ["", " "]] as [JSON] {
+                let nothing = try await desk.attempt("chat.search", ["words": blank])
+                #expect(nothing.exit == .usage && nothing.failure?.message.hasPrefix("words is missing") == true)
+                let unnamed = try await desk.attempt("chat.rename", ["conversation": id, "title": blank])
+                #expect(unnamed.exit == .usage && unnamed.failure?.message.hasPrefix("title is missing") == true)
+            }
+        }
+    }
+
+    @Test("shows its times in the person's zone, and with the zone's name where the output is no terminal")
+    func times() async {
+        // The zone is the process's own.
+        await #expect(processExitsWith: .success) {
+            unsafe setenv("TZ", "XYZ-5:30", 1)
+            try await Desk.run(answers: Answers.say("A")) { desk in
+                try await desk.say("one")
+                let piped = try await desk.run("chat.show").heard.text
+                let time = try #require(piped.firstMatch(of: /\*\*user\*\* · (\S+Z)\n/)?.output.1)
+                let moment = try #require(Timestamp(iso8601: String(time)))
+                desk.isWatched = true
+                let seen = try await desk.run("chat.show").heard.text
+                let local = (moment + .seconds(19_800)).iso8601.prefix(16).replacing("T", with: " ")
+                #expect(seen.contains("**user** · \(local)\n"), "\(seen)")
+            }
         }
     }
 

@@ -76,7 +76,7 @@ struct OfferingTests {
             #expect(done["result"] == "echo of Hello by small")
             let lines = done.heard.notices
             #expect(lines.count == 1, "\(lines)")
-            #expect(lines.first?.contains("The neighbour, small answers") == true)
+            #expect(lines.first?.contains("small (The neighbour) answers") == true)
             #expect(lines.first?.contains("OPENAI_API_KEY") == true)
         }
     }

@@ -1,5 +1,6 @@
 import Capabilities
 import ChatHistory
+import CoreTesting
 import HTTPTesting
 import JSON
 import Registry

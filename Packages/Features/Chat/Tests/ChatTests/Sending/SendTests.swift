@@ -1,7 +1,7 @@
 import Capabilities
 import ChatHistory
 import ChatProviders
-import Glibc
+import CoreTesting
 import HTTPCore
 import HTTPTesting
 import JSON
@@ -27,6 +27,25 @@ struct SendTests {
             #expect(desk.asked.first?.json["stream"] == true)
             #expect(desk.asked.first?.headers["Authorization"] == "Bearer \(Desk.key)")
             #expect(try await desk.stored() == ["user: Hi there", "assistant: Hello"])
+        }
+    }
+
+    @Test(
+        "in which nothing stands is refused, also where a conversation could begin",
+        arguments: [["input": "\n"], ["input": " \t\n", "message": " "], ["message": ""]] as [JSONObject])
+    func blank(arguments: JSONObject) async throws {
+        try await Desk.run(answers: Answers.say("A")) { desk in
+            let person = Person(types: "one")
+            for somebody in [person, HeadlessInteraction()] as [any Interaction] {
+                desk.person = somebody
+                let done = try await desk.attempt("chat.send", arguments)
+                #expect(done.exit == .usage && done.failure?.code == "usage.arguments")
+                #expect(done.failure?.message.contains("what was given is blank") == true)
+            }
+            #expect(person.asked.isEmpty && desk.asked.isEmpty)
+            // What is blank beside a message goes unsaid.
+            try await desk.say("Hi", ["input": "\n"])
+            #expect(desk.asked.map(\.last) == ["user: Hi"])
         }
     }
 
@@ -56,12 +75,8 @@ struct SendTests {
         } _: { desk in
             try await desk.say("one")
             let history = History("\(desk.folder)/data/chat.db", now: { Timestamp(microseconds: 0) })
-            let (isHeld, signal) = AsyncStream.makeStream(of: Void.self)
-            async let holding: Void = history.database.write { _ in
-                signal.finish()
-                while !gate.isOpen { usleep(1000) }
-            }
-            for await _ in isHeld {}
+            async let holding: Void = history.database.write { _ in gate.pass() }
+            try await gate.reached()
             let done = try await desk.say("two", ["model": "openai/small"])
             try await holding
             await history.close()

@@ -15,6 +15,8 @@ import Testing
 /// what the one before left there, as each is a new process in life.
 struct Desk: Sendable {
     let folder: String
+    /// Where the commands run, when that is another folder.
+    var current: String?
     let server: ScriptedServer
     var environment: [String: String]
     var person: any Interaction = HeadlessInteraction()
@@ -165,7 +167,7 @@ struct Desk: Sendable {
         let surroundings = Surroundings(
             environment: environment,
             locations: Locations(
-                current: folder, config: "\(folder)/config", project: project, data: "\(folder)/data",
+                current: current ?? folder, config: "\(folder)/config", project: project, data: "\(folder)/data",
                 state: "\(folder)/state",
                 cache: "\(folder)/cache"), clock: ContinuousClock(), now: Moments().next)
         let composition = Composition(types.map { BuiltInFeature($0) }, settings: settings, surroundings: surroundings)

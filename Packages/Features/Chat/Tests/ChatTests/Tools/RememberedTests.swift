@@ -105,6 +105,7 @@ struct RememberedTests {
             let id = try await allow("Yes, in this conversation", &desk)
             let text = try await desk.run("chat.export", ["conversation": id, "as": "json"]).json.string ?? ""
             #expect(text.contains("\"saw\""))
+            #expect(!text.contains(ConversationSetup.folderOption), "a folder of this machine leaves it in no export")
             let name = try desk.write(Array(text.utf8), to: "talk.json")
             let copy = try #require(try await desk.run("chat.import", ["file": .string(name)])["id"])
             #expect(try await desk.run("chat.approvals", ["conversation": copy]).json == [])

@@ -1,4 +1,5 @@
 import Capabilities
+import FileKit
 import JSON
 import Registry
 import Testing
@@ -33,6 +34,27 @@ struct ToolTests {
             #expect(calls.json.array?.first?["tool"] == "shop_stock" && calls.json.array?.first?["state"] == "done")
             #expect(calls.json.array?.first?["input"]?["thing"] == "nails")
             #expect(calls.json.array?.first?["output"]?.string?.contains("7 nails") == true)
+        }
+    }
+
+    @Test("keeps its tools in the folder that they were chosen for, and has none in others unless that is wanted")
+    func otherFolder() async throws {
+        try await Desk.run(
+            answers: Answers.say("1"), Answers.say("2"), Answers.say("3"), Answers.say("4"), Answers.say("5")
+        ) { desk in
+            let notice = "were chosen for another folder"
+            try await desk.say("one", ["tools": true])
+            let same = try await desk.say("two", ["continue": true])
+            #expect(!desk.asked[1].tools.isEmpty && !same.notices.contains(notice))
+            desk.current = "\(desk.folder)/other"
+            try Files.makeDirectories("\(desk.folder)/other")
+            let other = try await desk.say("three", ["continue": true])
+            #expect(desk.asked[2].tools.isEmpty && other.notices.contains(notice))
+            let wanted = try await desk.say("four", ["continue": true, "tools": true])
+            #expect(!desk.asked[3].tools.isEmpty && !wanted.notices.contains(notice))
+            desk.settings = "{chat: {tools: true}}"
+            let set = try await desk.say("five", ["continue": true])
+            #expect(!desk.asked[4].tools.isEmpty && !set.notices.contains(notice))
         }
     }
 
