@@ -35,9 +35,9 @@ struct CommandLineFeature: Feature {
     }
     .always().instant()
 
-    /// The width of the terminal that results go to; nil when they go elsewhere.
-    static func width(_ host: Host) -> Int? {
-        let terminal = Terminal(fileDescriptor: 1)
+    /// The width of the terminal that results go to, or of the one behind another descriptor; nil when they go elsewhere.
+    static func width(_ host: Host, of descriptor: Int32 = 1) -> Int? {
+        let terminal = Terminal(fileDescriptor: descriptor)
         return terminal.isTerminal ? terminal.size(environment: host.environment).columns : nil
     }
 

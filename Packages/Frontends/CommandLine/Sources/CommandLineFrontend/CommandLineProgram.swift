@@ -37,7 +37,8 @@ public struct CommandLineProgram: Sendable {
         if let failure: any Failure = arguments.isEmpty ? UsageError.noArguments : problem {
             let errors = ErrorPrinter(
                 streams, format: options.format ?? .text, level: .none, isVerbose: options.isVerbose, program: name,
-                redactor: Redactor())
+                redactor: Redactor(),
+                width: Terminal(fileDescriptor: 2).isTerminal ? Terminal(fileDescriptor: 2).size().columns : nil)
             return errors.print(failure).rawValue
         }
         if !options.wantsHelp { for feature in features { feature.type?.prepare(for: words) } }

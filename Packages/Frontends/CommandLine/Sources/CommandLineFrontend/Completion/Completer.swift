@@ -1,6 +1,7 @@
 import Capabilities
 import JSON
 import Registry
+import Settings
 
 /// What may come next on a command line.
 struct Completer {
@@ -32,8 +33,9 @@ struct Completer {
         if !before.contains("--"), let last = before.last,
             let common = ArgumentParser.valueOption(last, shared)
         {
-            return values(common)
+            return common.name == "set" ? assignments(current) : values(common)
         }
+        if !before.contains("--"), let values = attached(current, shared) { return values }
         // Common options may stand anywhere and say nothing about the command.
         let words = CommonOptions.take(from: before, settings: SettingOption.all(host)).words
         let match: CommandTree.Match
@@ -60,6 +62,9 @@ struct Completer {
         // What may follow the words of a command is known to the tree alone.
         if action.id == "help" { return tree.node(at: rest).map { verbs($0) } ?? [] }
         let places = ArgumentParser.places(in: rest, of: action).count
+        if action.id == "config.set", places == 1, let key = ArgumentParser.places(in: rest, of: action).first {
+            return values(ofSetting: key)
+        }
         let positional = action.parameters.filter { $0.form == .positional }
         if positional.indices.contains(places) { return values(positional[places]) }
         if let last = positional.last, last.isRepeated { return values(last) }
@@ -71,14 +76,17 @@ struct Completer {
         if let last = rest.last, let option = ArgumentParser.valueOption(last, action.parameters) {
             return values(option)
         }
-        if let equals = current.firstIndex(of: "="), current.hasPrefix("--"),
-            let option = ArgumentParser.valueOption(String(current[..<equals]), action.parameters + shared)
-        {
-            return values(option).map {
-                $0.word.hasPrefix(":") ? $0 : Candidate("\(current[...equals])\($0.word)", $0.summary)
-            }
-        }
+        if let values = attached(current, action.parameters) { return values }
         return current.hasPrefix("-") ? options(action.parameters) : nil
+    }
+
+    /// The values of an option that is written as one word: `--name=value`.
+    private func attached(_ current: String, _ parameters: [ParameterDeclaration]) -> [Candidate]? {
+        guard let equals = current.firstIndex(of: "="), current.hasPrefix("--"),
+            let option = ArgumentParser.valueOption(String(current[..<equals]), parameters)
+        else { return nil }
+        let found = option.name == "set" ? assignments(String(current[equals...].dropFirst())) : values(option)
+        return found.map { $0.word.hasPrefix(":") ? $0 : Candidate("\(current[...equals])\($0.word)", $0.summary) }
     }
 
     private func options(_ parameters: [ParameterDeclaration]) -> [Candidate] {
@@ -90,6 +98,24 @@ struct Completer {
             case .secret: ["stdin", "env", "fd"].map { Candidate("--\(parameter.name)-\($0)", parameter.summary) }
             }
         }
+    }
+
+    /// `key=`, and its values behind that.
+    private func assignments(_ current: String) -> [Candidate] {
+        guard let equals = current.firstIndex(of: "=") else {
+            return host.catalogue.declarations.map { Candidate($0.key.joined(separator: ".") + "=", $0.summary) }
+        }
+        // What follows a key is no path to a shell.
+        return values(ofSetting: String(current[..<equals])).filter { !$0.word.hasPrefix(":") }
+            .map { Candidate("\(current[...equals])\($0.word)", $0.summary) }
+    }
+
+    private func values(ofSetting key: String) -> [Candidate] {
+        if key == "profile" { return host.settings.profiles.map { Candidate($0) } }
+        let path = key.split(separator: ".").map(String.init)
+        guard let setting = host.catalogue.declaration(of: path) else { return [] }
+        return values(
+            ParameterDeclaration(name: "value", summary: setting.summary, form: .positional, schema: setting.schema))
     }
 
     private func values(_ parameter: ParameterDeclaration) -> [Candidate] {

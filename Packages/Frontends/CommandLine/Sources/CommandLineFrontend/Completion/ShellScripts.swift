@@ -38,7 +38,10 @@ enum ShellScripts {
                 case $line in
                     :files) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current") ;;
                     :folders) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$current") ;;
-                    --*=*) COMPREPLY+=("${line#*=}") ;;
+                    *=*)
+                        [[ $line == *= ]] && compopt -o nospace
+                        [[ ${words[count-1]} == *=* ]] && line=${line#"${words[count-1]%=*}="}
+                        COMPREPLY+=("$line") ;;
                     *) COMPREPLY+=("$line") ;;
                 esac
             done < <(\(program) completion words -- "${words[@]}" 2>/dev/null)
@@ -53,18 +56,25 @@ enum ShellScripts {
         #compdef \(program)
         # Completion of \(program) for zsh: source <(\(program) completion zsh)
         \(function)() {
-            local line
+            local line found=1
             local -a candidates
             while IFS= read -r line; do
                 case $line in
-                    :files) _files ;;
-                    :folders) _files -/ ;;
+                    :files) _files && found=0 ;;
+                    :folders) _files -/ && found=0 ;;
                     *) candidates+=("${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}") ;;
                 esac
             done < <(\(program) completion words -- "${(@)words[2,CURRENT]}" 2>/dev/null)
-            (( ${#candidates} )) && _describe '\(program)' candidates
+            (( ${#candidates} )) && _describe '\(program)' candidates && found=0
+            return found
         }
-        compdef \(function) \(program)
+        # A file of $fpath is run as the function itself at the first Tab. Without compinit, zsh would complete files.
+        if [[ ${funcstack[1]-} == \(function) ]]; then
+            \(function) "$@"
+        else
+            (( ${+functions[compdef]} )) || { autoload -Uz compinit && compinit -i }
+            compdef \(function) \(program)
+        fi
 
         """
     }

@@ -1,4 +1,5 @@
 import Capabilities
+import FileKit
 import JSON
 import Registry
 
@@ -137,8 +138,10 @@ struct ArgumentParser {
             if attached != nil { problems.append(ValueError("takes no value", at: ["--" + name])) }
             set(flag, false, "--" + name)
         } else if !secretSource(name, attached) {
-            let known =
-                action.parameters.filter { $0.form != .positional }.map(\.name) + CommonOptions.declarations.map(\.name)
+            // A secret is no word of a command line, and before a command alone there is a version to be asked for.
+            let own = action.parameters.filter { $0.form == .option || $0.form == .flag }.map(\.name)
+            let secrets = action.parameters.filter { $0.form == .secret }.map { "\($0.name)-stdin" }
+            let known = own + secrets + CommonOptions.declarations.map(\.name).filter { $0 != "version" }
             let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean '--\($0)'?" } ?? ""
             problems.append(ValueError("is no option of \(action.words)\(hint)", at: ["--" + name]))
         }

@@ -74,7 +74,11 @@ struct CommandTree: Sendable {
         let (node, rest) = descend(words)
         if let action = node.action ?? node.standard { return .action(action, Array(rest)) }
         guard let word = rest.first else { return .group(node) }
-        if word.hasPrefix("-") { throw UsageError.unknownOption(word, command: node.path) }
+        if word.hasPrefix("-") {
+            let name = word.drop { $0 == "-" }.prefix { $0 != "=" }
+            let nearest = Suggestion.nearest(to: String(name), among: CommonOptions.declarations.map(\.name))
+            throw UsageError.unknownOption(word, command: node.path, suggestion: nearest.map { "--\($0)" })
+        }
         let known = node.visible.compactMap(\.path.last) + (node.path.isEmpty ? Array(aliases.keys) : [])
         throw UsageError.unknownCommand(node.path + [word], suggestion: Suggestion.nearest(to: word, among: known))
     }
@@ -100,9 +104,12 @@ struct CommandTree: Sendable {
         let places = action.parameters.filter { $0.form == .positional }
         // What the action cannot take in any case is better explained as what it was meant to be.
         let isTooMuch = given > places.count && places.last?.isRepeated != true
-        guard given == 1 || isTooMuch, !isMeant(action, word) else { return nil }
+        // What is no sentence is the name of something: `chat shwo k7f3`.
+        let isName = given == 2 && rest.count == 2 && rest.last.map { $0.contains(where: \.isNumber) } ?? false
+        guard given == 1 || isTooMuch || isName, !isMeant(action, word) else { return nil }
         let suggestions = node.suggestions(for: word)
-        return suggestions.isEmpty ? nil : .slip(node.path + [word], suggestions: suggestions)
+        if suggestions.isEmpty { return nil }
+        return .slip(node.path + [word], suggestions: suggestions, mayBeMeant: !isTooMuch && !isName)
     }
 
     /// The node of a command, for its help page; nil when there is none.

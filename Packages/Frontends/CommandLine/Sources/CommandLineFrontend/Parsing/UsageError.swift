@@ -5,10 +5,13 @@ import Registry
 enum UsageError: Failure, Hashable {
     case unknownCommand([String], suggestion: String?)
     /// A word that the default of its group would take, though it is nearly a verb.
-    case slip([String], suggestions: [[String]])
+    /// - `mayBeMeant`: whether the default takes the word, where that is said outright.
+    case slip([String], suggestions: [[String]], mayBeMeant: Bool = false)
+    /// Sentences about names in `--only` that are those of no feature here.
+    case unknownFeatures([String])
     /// A command of a feature that is not there, with the rest of a sentence that begins with the feature.
     case absentCommand([String], feature: String, why: String)
-    case unknownOption(String, command: [String])
+    case unknownOption(String, command: [String], suggestion: String?)
     case missingVerb([String], verbs: [String])
     case answers(String)
     case noArguments
@@ -16,6 +19,7 @@ enum UsageError: Failure, Hashable {
     var code: String {
         switch self {
         case .unknownCommand, .slip, .absentCommand: "usage.unknown-command"
+        case .unknownFeatures: "usage.unknown-feature"
         case .unknownOption: "usage.unknown-option"
         case .missingVerb: "usage.missing-verb"
         case .answers: "usage.answers"
@@ -30,16 +34,23 @@ enum UsageError: Failure, Hashable {
         case .unknownCommand(let words, let suggestion):
             "there is no command \(words.joined(separator: " ").quotedForMessage)"
                 + (suggestion.map { "; did you mean '\((words.dropLast() + [$0]).joined(separator: " "))'?" }
-                    ?? "; 'martlet help' lists the commands")
-        case .slip(let words, let suggestions):
+                    ?? (words.count > 1
+                        ? "; see 'martlet help \(words.dropLast().joined(separator: " "))'"
+                        : "; 'martlet help' lists the commands"))
+        case .slip(let words, let suggestions, let mayBeMeant):
             "there is no command \(words.joined(separator: " ").quotedForMessage); did you mean "
                 + suggestions.map { "'\($0.joined(separator: " "))'" }.joined(separator: " or ")
-                + "? If you mean the word itself: martlet \(words.dropLast().joined(separator: " ")) -- \(words.last ?? "")"
+                + "?"
+                + (mayBeMeant
+                    ? " If you mean the word itself: martlet \(words.dropLast().joined(separator: " ")) -- \(words.last ?? "")"
+                    : "")
         case .absentCommand(let words, let feature, let why):
             "\(words.joined(separator: " ").quotedForMessage) is a command of the feature \(feature), which is \(why)"
-        case .unknownOption(let option, let command):
+        case .unknownFeatures(let sentences): sentences.joined(separator: "\n")
+        case .unknownOption(let option, let command, let suggestion):
             "there is no option \(option.quotedForMessage) before a command"
-                + (command.isEmpty ? "; 'martlet help' lists the common ones" : " of \(command.joined(separator: " "))")
+                + (command.isEmpty ? "" : " of \(command.joined(separator: " "))")
+                + (suggestion.map { "; did you mean '\($0)'?" } ?? "; 'martlet help' lists the common ones")
         case .missingVerb(let words, let verbs):
             "'\(words.joined(separator: " "))' needs a verb: \(verbs.joined(separator: ", "))"
         case .answers(let why): why

@@ -30,6 +30,13 @@ enum Cells {
         }
     }
 
+    /// Whether a text is an identifier that no person made up, such as `01a204ea-3e39-73e8-b3c0-7f718725d863`.
+    static func isIdentifier(_ value: JSON?) -> Bool {
+        guard let text = value?.string else { return false }
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        return parts.map(\.count) == [8, 4, 4, 4, 12] && parts.allSatisfy { $0.allSatisfy(\.isHexDigit) }
+    }
+
     /// Whether it is a span of time, by the name that such members have.
     private static func isSeconds(_ property: Schema.Property) -> Bool {
         property.name == "seconds" && isNumber(property.schema)
@@ -67,7 +74,7 @@ enum Cells {
         switch property.role {
         case .state: return StyledText(text, style(ofState: text))
         case .name: return StyledText(text, Style(bold: true))
-        case .plain, .detail: return StyledText(text)
+        case .plain, .minor, .detail: return StyledText(text)
         }
     }
 

@@ -11,10 +11,12 @@ struct ErrorPrinter {
     private let isVerbose: Bool
     private let program: String
     private let redactor: Redactor
+    private let messages: MessageLines
 
     init(
         _ streams: StandardStreams, format: OutputFormat, level: ColorLevel,
-        theme: @escaping @Sendable () -> Theme = { .terminal }, isVerbose: Bool, program: String, redactor: Redactor
+        theme: @escaping @Sendable () -> Theme = { .terminal }, isVerbose: Bool, program: String, redactor: Redactor,
+        width: Int? = nil
     ) {
         self.streams = streams
         self.format = format
@@ -23,6 +25,7 @@ struct ErrorPrinter {
         self.isVerbose = isVerbose
         self.program = program
         self.redactor = redactor
+        messages = MessageLines(program: program) { width }
     }
 
     /// What lies behind the failure; nil where the message says it already.
@@ -45,15 +48,23 @@ struct ErrorPrinter {
             String.init)
         let theme = level == .none ? .plain : theme()
         for (index, line) in lines.enumerated() {
-            let text = StyledText(Sanitizer.sanitize(line))
+            let text = Sanitizer.sanitize(line)
             // Lines after the first are a list of their own, and editors look for `file:line:column` at their start.
-            streams.writeError(
-                (index == 0 || !line.hasPrefix(" ") ? label + text : text).rendered(level: level, theme: theme))
+            guard index == 0 || !line.hasPrefix(" ") else {
+                for part in messages.lines(of: text) { streams.writeError(part) }
+                continue
+            }
+            let parts = messages.lines(of: label.plainText + text, indent: 0)
+            let first = StyledText(String(parts[0].dropFirst(label.plainText.count)))
+            streams.writeError((label + first).rendered(level: level, theme: theme))
+            for part in parts.dropFirst() { streams.writeError(part) }
         }
         if isVerbose, let words = Self.reason(of: failure) {
-            streams.writeError(Sanitizer.sanitize(redactor.redact("  because: \(words)")))
+            for part in messages.lines(of: Sanitizer.sanitize(redactor.redact("  because: \(words)"))) {
+                streams.writeError(part)
+            }
         }
-        if let usage { streams.writeError(usage) }
+        if let usage { for part in messages.lines(of: usage, indent: 7) { streams.writeError(part) } }
         return failure.exit
     }
 }

@@ -1,14 +1,9 @@
 import Capabilities
-import Glibc
+import FileKit
 
 /// Times as a person reads them who reads now: how long ago, and by the clock on the wall.
 struct LocalClock: Sendable {
     let now: Timestamp
-
-    init(now: Timestamp) {
-        self.now = now
-        tzset()
-    }
 
     /// For a table: `3 min ago`, `in 2 h`; the date where that is more than a week away.
     func brief(_ time: Timestamp) -> String { relative(time) ?? local(time, withSeconds: false) }
@@ -18,13 +13,7 @@ struct LocalClock: Sendable {
 
     /// `2026-11-22 14:03:12`, in the person's own zone.
     func local(_ time: Timestamp, withSeconds: Bool = true) -> String {
-        var seconds = time_t((Double(time.microseconds) / 1_000_000).rounded(.down))
-        var parts = unsafe tm()
-        guard unsafe localtime_r(&seconds, &parts) != nil else { return time.iso8601 }
-        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let date = unsafe "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-        let clock = unsafe "\(two(parts.tm_hour)):\(two(parts.tm_min))"
-        return unsafe "\(date) \(clock)" + (withSeconds ? ":\(two(parts.tm_sec))" : "")
+        LocalTime.words(time, withSeconds: withSeconds)
     }
 
     private func relative(_ time: Timestamp) -> String? {

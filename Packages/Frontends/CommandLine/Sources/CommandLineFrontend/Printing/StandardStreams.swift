@@ -94,6 +94,13 @@ final class StandardStreams: Sendable {
         }
     }
 
+    /// Whether results and messages go to the same place, as with `2>&1`.
+    var areOne: Bool {
+        var (first, second) = (stat(), stat())
+        guard unsafe fstat(output, &first) == 0, unsafe fstat(errors, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
     /// Whether it is no file but leads to somebody, who may be slow.
     private static func hasReader(_ descriptor: Int32) -> Bool {
         var status = stat()

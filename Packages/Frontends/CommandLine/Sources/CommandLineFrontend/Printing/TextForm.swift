@@ -55,16 +55,41 @@ struct TextForm {
         let shown = properties.filter { property in
             property.role != .detail && rows.contains { !Cells.isEmpty($0[property.name]) }
         }
+        let title = shown.firstIndex { $0.role == .plain && Cells.mayWrap($0.schema) }
         var table = Table(
-            shown.map { property in
-                TableColumn(
+            shown.enumerated().map { index, property in
+                let isIdentifier = rows.contains { Cells.isIdentifier($0[property.name]) }
+                return TableColumn(
                     Cells.title(property), alignment: Cells.isNumber(property.schema) ? .trailing : .leading,
-                    mayWrap: property.role == .plain && Cells.mayWrap(property.schema))
+                    mayWrap: [.plain, .minor].contains(property.role) && Cells.mayWrap(property.schema)
+                        && !isIdentifier,
+                    need: index == title
+                        ? .always : Self.need(of: property, isIdentifier: isIdentifier, fromRight: shown.count - index))
             })
         for row in rows {
             table.append(shown.map { Cells.styled(row[$0.name] ?? .null, $0, clock, isBrief: true) })
         }
-        return table.lines(width: width)
+        return table.lines(width: width) { titles in
+            "not shown for lack of room: \(titles.joined(separator: ", ")); --json has all of it"
+        }
+    }
+
+    /// What a table does without first: switches, then numbers, identifiers of other things, and the rest, each from the
+    /// right. Names, states and times stay.
+    private static func need(
+        of property: Schema.Property, isIdentifier: Bool, fromRight place: Int
+    ) -> TableColumn.Need {
+        switch property.role {
+        case .name, .state, .detail: return .always
+        case .minor: return .ifThereIsRoom
+        case .plain: break
+        }
+        switch property.schema.unwrapped {
+        case .time: return .always
+        case .boolean: return .ifItFits(place)
+        case .integer, .number, .size, .duration: return .ifItFits(100 + place)
+        default: return .ifItFits((isIdentifier ? 200 : 300) + place)
+        }
     }
 
     /// Plain members first, then each list of records, and each object of any shape, as a table of its own.

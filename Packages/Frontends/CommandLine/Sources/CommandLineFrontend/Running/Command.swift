@@ -28,7 +28,7 @@ struct Command: Sendable {
     private var errors: ErrorPrinter {
         ErrorPrinter(
             streams, format: format, level: level(of: 2), theme: { [colors] in colors.theme },
-            isVerbose: options.isVerbose, program: host.name, redactor: host.redactor)
+            isVerbose: options.isVerbose, program: host.name, redactor: host.redactor, width: messageWidth)
     }
 
     private func level(of descriptor: Int32) -> ColorLevel {
@@ -38,6 +38,7 @@ struct Command: Sendable {
     }
 
     private var width: Int? { CommandLineFeature.width(host) }
+    private var messageWidth: Int? { CommandLineFeature.width(host, of: 2) }
 
     /// Parses, does and prints.
     func run() -> ExitCode {
@@ -48,12 +49,14 @@ struct Command: Sendable {
             // What was typed for this run is wrong for every command, also for those that mend settings.
             let problems = host.settings.problems
             if problems.contains(where: { $0.origin == .flag }) { throw SettingsFailure(problems) }
+            // So is a feature that is none, whichever of the others would be left.
+            let unknown = workbench.composition.problems.filter { $0.code == .unknownFeature }
+            guard unknown.isEmpty else { throw UsageError.unknownFeatures(unknown.map(\.description)) }
             guard let (found, rest) = try meaning() else { return .done }
             try MainLoop.requireDescriptors()
             action = found
             do { parsed = try ArgumentParser.parse(rest, for: action, now: host.now()) } catch {
-                let usage = "usage: \(Usage.line(action, program: host.name))   (\(host.name) help \(action.words))"
-                return errors.print(error, usage: format.isForPrograms ? nil : usage)
+                return errors.print(error, usage: usage(of: action))
             }
         } catch {
             return errors.print(error)
@@ -100,7 +103,8 @@ struct Command: Sendable {
             ? ProgressLine(fileDescriptor: 2, level: level(of: 2), theme: colors.theme) : nil
         let output = CommandOutput(
             streams, format: format, isQuiet: options.isQuiet, progressLine: line, loop: loop, live: liveText(action),
-            level: level(of: 2), colors: colors, redactor: host.redactor)
+            level: level(of: 2), colors: colors, redactor: host.redactor,
+            messages: MessageLines(program: host.name) { [host] in CommandLineFeature.width(host, of: 2) })
         do {
             let interaction = try interaction(output, terminal)
             var arguments = parsed.arguments
@@ -117,9 +121,11 @@ struct Command: Sendable {
             }
             if !action.isHidden { tellVariables(output) }
             let value = try await withDrawing(line, output) { [arguments] in
-                try await workbench.perform(
-                    action, arguments, interaction: interaction, output: output, limit: options.limit,
-                    isAgreed: options.isAgreed)
+                try await Theme.$chosen.withValue(Theme.Choice { [colors] in colors.theme }) {
+                    try await workbench.perform(
+                        action, arguments, interaction: interaction, output: output, limit: options.limit,
+                        isAgreed: options.isAgreed)
+                }
             }
             return try print(value, action, output)
         } catch {
@@ -127,8 +133,16 @@ struct Command: Sendable {
             do { try output.endLine() } catch {}
             if AnyFailure(error).exit == .interrupted { TerminalInput.discardTyping() }
             if action.isStreaming, format == .ndjson { tellFailure(error) }
-            return errors.print(error)
+            // What only the action itself finds wrong with its arguments is told as what their types refuse.
+            let isOwn = (error as? ArgumentsFailure)?.action == action.id
+            return errors.print(error, usage: isOwn ? usage(of: action) : nil)
         }
+    }
+
+    /// How an action is called; nil for a program, which cannot use it.
+    private func usage(of action: Action) -> String? {
+        if format.isForPrograms { return nil }
+        return "usage: \(Usage.line(action, program: host.name))   (\(host.name) help \(action.words))"
     }
 
     /// What draws the text of events; nil when they are for a program, or nothing can be redrawn.
@@ -161,7 +175,9 @@ struct Command: Sendable {
     private func print(_ value: any OutputValue, _ action: Action, _ output: CommandOutput) throws -> ExitCode {
         // What streams has told itself all that there is to read, be it that there is nothing, and where it was to be quiet,
         // nothing but what matters.
-        if format == .text, output.hasPrintedText || action.isStreaming && (output.isQuiet || output.hasNoticed) {
+        let hasTold = output.hasPrintedText && (format == .text || format == .markdown)
+        let isSilent = format == .text && action.isStreaming && (output.isQuiet || output.hasNoticed)
+        if hasTold || isSilent {
             do {
                 try output.endLine()
                 try streams.requireWhole()

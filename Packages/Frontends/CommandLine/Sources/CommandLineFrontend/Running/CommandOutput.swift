@@ -15,6 +15,7 @@ final class CommandOutput: ActionOutput {
     private let level: ColorLevel
     private let colors: TerminalColors
     private let redactor: Redactor
+    private let messages: MessageLines
     /// What draws the text on a terminal; elsewhere it is passed on as it is.
     private let live: LiveText?
     /// Keeps keys from being shown in the midst of what is drawn.
@@ -22,6 +23,8 @@ final class CommandOutput: ActionOutput {
     private let sanitizer = Mutex(StreamSanitizer())
     /// Whether results are shown on a terminal.
     private let isTerminal: Bool
+    /// Whether results and messages are read together.
+    private let isTogether: Bool
     /// Whether the progress line says something.
     private let showsProgress = Mutex(false)
     /// Whether the events have brought text, so that the result need not be printed again.
@@ -31,10 +34,11 @@ final class CommandOutput: ActionOutput {
 
     init(
         _ streams: StandardStreams, format: OutputFormat, isQuiet: Bool, progressLine: ProgressLine?, loop: MainLoop,
-        live: LiveText? = nil, level: ColorLevel, colors: TerminalColors, redactor: Redactor
+        live: LiveText? = nil, level: ColorLevel, colors: TerminalColors, redactor: Redactor, messages: MessageLines
     ) {
         self.streams = streams
         isTerminal = Terminal(fileDescriptor: streams.output).isTerminal
+        isTogether = isTerminal || streams.areOne
         self.format = format
         self.isQuiet = isQuiet
         self.progressLine = progressLine
@@ -43,6 +47,7 @@ final class CommandOutput: ActionOutput {
         self.level = level
         self.colors = colors
         self.redactor = redactor
+        self.messages = messages
     }
 
     /// What is drawn for a person goes where the progress line would be.
@@ -72,9 +77,12 @@ final class CommandOutput: ActionOutput {
         switch format {
         case .ndjson:
             try await print(events.map { $0.json.text() + "\n" }.joined())
-        case .text:
+        case .text, .markdown:
             if events.contains(.clear) { try await clear() }
-            let events = events.filter { $0.text?.isEmpty == false }
+            // What an action says in Markdown is its result in that form already.
+            let events = events.filter {
+                $0.text?.isEmpty == false && (format == .text || $0.format == .markdown)
+            }
             guard !events.isEmpty else { return }
             hasText.withLock { $0 = true }
             if let live {
@@ -87,7 +95,7 @@ final class CommandOutput: ActionOutput {
             beSilent()
             if let last = clean.last { isInLine.withLock { $0 = last != UInt8(ascii: "\n") } }
             try await print(String(decoding: clean, as: UTF8.self))
-        case .json, .csv, .markdown:
+        case .json, .csv:
             return
         }
     }
@@ -143,8 +151,8 @@ final class CommandOutput: ActionOutput {
         // An output that is gone says so to the next event, or to the result.
         do {
             try live?.settle()
-            // Behind a pipe it is not known where the text goes, so nothing is added to it.
-            if isTerminal { try endLine() }
+            // Behind a pipe of its own the text goes elsewhere, so nothing is added to it.
+            if isTogether { try endLine() }
         } catch {}
     }
 
@@ -180,13 +188,16 @@ final class CommandOutput: ActionOutput {
             streams.writeError(JSON.object(["type": "notice", "message": .string(text)]).text())
         } else {
             settle()
-            around { streams.writeError(Sanitizer.sanitize(text)) }
+            let lines = messages.lines(of: Sanitizer.sanitize(text))
+            around { streams.writeError(lines.joined(separator: "\n")) }
         }
     }
 
     /// A line that belongs to a question, and so is shown however quiet the command is.
     func say(_ text: StyledText) {
-        streams.writeError(text.rendered(level: level, theme: colors.theme))
+        for line in text.wrapped(to: messages.width() ?? .max / 2) {
+            streams.writeError(line.rendered(level: level, theme: colors.theme))
+        }
     }
 
     /// Lends the terminal to a question.

@@ -25,15 +25,16 @@ struct TerminalInteraction: Interaction {
         let theme = level == .none ? .plain : colors.theme
         let input = TerminalInput(level: level, theme: theme)
         let prompt = StyledText(PlainText.escapeLines(question.prompt), Style(bold: true))
+        let end = StyledText(question.prompt.hasSuffix("?") ? " " : ": ")
         do {
             switch question.kind {
             case .text(let standard):
                 let hint = standard.map { " [\($0)]" } ?? ""
-                let line = try await input.readLine(prompt: prompt + StyledText("\(hint): "))
+                let line = try await input.readLine(prompt: prompt + StyledText(hint) + end)
                 guard let line else { throw InteractionError.unanswered(id: question.id, prompt: question.prompt) }
                 return .text(line.isEmpty ? standard ?? "" : line)
             case .secret:
-                guard let bytes = try await input.readSecret(prompt: prompt + ": ") else {
+                guard let bytes = try await input.readSecret(prompt: prompt + end) else {
                     throw InteractionError.unanswered(id: question.id, prompt: question.prompt)
                 }
                 return .secret(Secret(String(decoding: bytes, as: UTF8.self)))

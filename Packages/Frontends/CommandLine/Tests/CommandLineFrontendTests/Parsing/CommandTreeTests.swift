@@ -68,6 +68,13 @@ struct CommandTreeTests {
         #expect(try match(words).hasPrefix("there is no command"))
     }
 
+    @Test(
+        "that the default cannot take are not offered to it",
+        arguments: [["docs", "mna"], ["sample", "opne", "here"]])
+    func impossible(words: [String]) throws {
+        #expect(try match(words).hasSuffix("?"))
+    }
+
     @Test("that the default of a group knows are its own") func meant() throws {
         #expect(try match(["sample", "opne"], isMeant: true) == "sample.send opne")
     }
@@ -75,17 +82,21 @@ struct CommandTreeTests {
     @Test("of a group alone need a verb")
     func group() throws {
         #expect(try match(["config"]) == "config: edit get path set show trust unset untrust validate")
-        #expect(try match(["config", "--all"]) == "there is no option '--all' before a command of config")
+        let option = "there is no option '--all' before a command of config; 'martlet help' lists the common ones"
+        #expect(try match(["config", "--all"]) == option)
     }
 
     @Test(
         "with a slip of the finger are answered with the nearest, at every level",
         arguments: [
             (["versoin"], "there is no command 'versoin'; did you mean 'version'?"),
+            (["--hlep"], "there is no option '--hlep' before a command; did you mean '--help'?"),
+            (["config", "--hlep"], "there is no option '--hlep' before a command of config; did you mean '--help'?"),
             (["psot"], "there is no command 'psot'; did you mean 'post'?"),
             (["config", "shwo"], "there is no command 'config shwo'; did you mean 'config show'?"),
             (["conf"], "there is no command 'conf'; did you mean 'config'?"),
             (["quite-something-else"], "there is no command 'quite-something-else'; 'martlet help' lists the commands"),
+            (["config", "frobnicate"], "there is no command 'config frobnicate'; see 'martlet help config'"),
             (
                 ["--frobnicate"],
                 "there is no option '--frobnicate' before a command; 'martlet help' lists the common ones"

@@ -54,6 +54,16 @@ struct SecretWordsTests {
         #expect(parsed(words, SampleFeature.secretive).hasPrefix(message))
     }
 
+    @Test("with a slip in its name is suggested as it can be given, and an option that means nothing there is not")
+    func slip() {
+        #expect(parsed(["--tokn-stdin"], SampleFeature.secretive).contains("did you mean '--token-stdin'?"))
+        // The first would be refused as well, and the second does nothing behind a command.
+        for (word, useless) in [("--tokne", "'--token'"), ("--versoin", "'--version'")] {
+            let message = parsed([word], SampleFeature.secretive)
+            #expect(message.contains("\(word) is no option") && !message.contains(useless), "\(message)")
+        }
+    }
+
     @Test("is read from the variable, without a trace of it in the error when it is not set")
     func variable() throws {
         let source = ArgumentParser.SecretSource.variable("KEY")

@@ -52,6 +52,31 @@ private struct Bill: Record {
     ]
 }
 
+/// Like the lists that are wider than most windows.
+private struct Session: Record {
+    var id: String
+    var title: String
+    var place = "01a204ea-3e39-73e8-b3c0-7f718725d863"
+
+    static let fields: [Field<Session>] = [
+        Field("id", "Which", .name) { $0.id }, Field("title", "What it is about") { $0.title },
+        Field("place", "Where it works") { $0.place }, Field("model", "Who answers") { _ in "some/model-of-theirs" },
+        Field("running", "Whether it runs") { _ in false }, Field("messages", "How many") { _ in 4 },
+        Field("tokens", "How many") { _ in 4592 },
+        Field("updated", "When") { _ in Timestamp(microseconds: 0) },
+    ]
+}
+
+private struct Job: Record {
+    static let fields: [Field<Job>] = [
+        Field("id", "Which", .name) { _ in "20261122t201950-vpkb" },
+        Field("name", "What") { _ in "smoke-test-of-the-whole-house" },
+        Field("status", "How it went", .state) { _ in "broken-off" },
+        Field("exit", "Its exit code", .minor) { _ in 1 }, Field("seconds", "How long") { _ in 7.5 },
+        Field("failed", "How many failed") { _ in 2 }, Field("steps", "How many", .minor) { _ in 123 },
+    ]
+}
+
 @Suite("A result")
 struct ResultPrinterTests {
     @Test("shows an object of any shape member by member, and texts in it as they read") func anyShape() {
@@ -97,6 +122,30 @@ struct ResultPrinterTests {
                 """)
     }
 
+    @Test("as a list that is too wide leaves out what matters least, and says what that is")
+    func leavesOut() {
+        let sessions = [Session(id: "01a204ea-3e41-791d-ae99-5686b8689587", title: "What does the README say")]
+        let lines = printed(sessions, .text, width: 80).split(separator: "\n")
+        #expect(lines.first?.split(separator: " ") == ["ID", "TITLE", "UPDATED"])
+        #expect(lines.allSatisfy { TextWidth.of(String($0)) <= 80 })
+        let note = "not shown for lack of room: PLACE, MODEL, RUNNING, MESSAGES, TOKENS; --json has all of it"
+        #expect(printed(sessions, .text, width: 80).replacing("\n", with: " ").hasSuffix(note + " "))
+        // In a pipe, and in a window with room, nothing is left out; in a narrow one each is a record with all of it.
+        for width in [nil, 200] {
+            let whole = printed(sessions, .text, width: width)
+            #expect(whole.contains("4592") && !whole.contains("not shown"))
+        }
+        let narrow = printed(sessions, .text, width: 40)
+        #expect(narrow.contains("TOKENS") && narrow.contains("4592") && !narrow.contains("not shown"))
+    }
+
+    @Test("as a list that is too wide leaves out the minor columns before others become narrow")
+    func leavesOutMinor() {
+        let lines = printed([Job()], .text, width: 75).split(separator: "\n").map(String.init)
+        #expect(lines.first?.split(separator: " ") == ["ID", "NAME", "STATUS", "TOOK", "FAILED"])
+        #expect(lines.last == "not shown for lack of room: EXIT, STEPS; --json has all of it")
+    }
+
     @Test("as a list of records is the same facts in every other format")
     func formats() {
         let first = #"{"name":"web1","state":"ok","free_memory":2048,"tags":["a","b"],"note":"detail"}"#
@@ -110,8 +159,8 @@ struct ResultPrinterTests {
             printed(machines, .markdown) == """
                 | name | state | free_memory | tags | on | note |
                 | --- | --- | --- | --- | --- | --- |
-                | web1 | ok | 2048 | ["a","b"] |  | detail |
-                | web20 | failed |  | [] |  | detail |
+                | web1 | ok | 2048 | a, b |  | detail |
+                | web20 | failed |  |  |  | detail |
 
                 """)
         #expect(printed([Machine](), .json) == "[]\n")
@@ -124,6 +173,32 @@ struct ResultPrinterTests {
                 ]
 
                 """)
+    }
+
+    @Test("as one record with others inside is a list in Markdown, with a table below and no signs of JSON")
+    func markdownRecord() {
+        #expect(
+            printed(Rack(place: "cellar", machines: machines), .markdown) == """
+                - **place**: cellar
+
+                ## machines
+
+                | name | state | free_memory | tags | note |
+                | --- | --- | --- | --- | --- |
+                | web1 | ok | 2048 | a, b | detail |
+                | web20 | failed |  |  | detail |
+
+                """)
+        #expect(
+            printed(Machine(name: "web1", tags: ["a", "b"]), .markdown) == """
+                - **name**: web1
+                - **state**: ok
+                - **tags**: a, b
+                - **note**: detail
+
+                """)
+        // A row has room for a record of short values.
+        #expect(printed(Machine(name: "web1"), .markdown).split(separator: "\n").count == 3)
     }
 
     @Test("as one record is a list of what it has, and of the details too")

@@ -40,9 +40,75 @@ public struct Table: Sendable {
 
     /// The lines of the table, at most `width` columns wide; nothing of it is lost.
     ///
-    /// Where it is too wide, cells of columns that may wrap take several lines; where that does not do either, each row
-    /// becomes a record, with a line for each title. Without a width, as for a file or a pipe, a row is a line.
-    public func lines(width: Int?) -> [StyledText] {
+    /// Where it is too wide, cells of columns that may wrap take several lines; where that does not do either, columns that
+    /// it does not need are left out, or each row becomes a record, with a line for each title. Without a width, as for
+    /// a file or a pipe, a row is a line.
+    ///
+    /// - Parameter note: says which columns were left out, by their titles; without it none is.
+    public func lines(width: Int?, note: (([String]) -> String)? = nil) -> [StyledText] {
+        guard let width else { return grid(width: nil).lines ?? [] }
+        guard let note, width >= Self.leastWidth, columns.count > Self.fewestColumns else {
+            return grid(width: width).lines ?? records(width: width)
+        }
+        let minor = columns.indices.filter { columns[$0].need == .ifThereIsRoom }
+        var others: [(turn: Int, index: Int)] = []
+        for index in columns.indices {
+            if case .ifItFits(let turn) = columns[index].need { others.append((turn, index)) }
+        }
+        let order = minor + others.sorted { ($0.turn, $0.index) < ($1.turn, $1.index) }.map(\.index)
+        // Where there are many columns, those that stay had better be wide enough to be read.
+        let spare = columns.count >= Self.manyColumns ? columns.count - Self.fewestColumns - 1 : 0
+        for count in 0...max(minor.count, min(order.count, spare)) {
+            let gone = Array(order.prefix(count))
+            if let lines = without(gone).grid(width: width, comfort: Self.comfort).lines {
+                return lines + remark(gone, note, width)
+            }
+        }
+        for count in minor.count...max(minor.count, min(order.count, columns.count - Self.fewestColumns)) {
+            let gone = Array(order.prefix(count))
+            switch without(gone).grid(width: width) {
+            case .fits(let lines): return lines + remark(gone, note, width)
+            // Long texts are read better as records, whatever else there is beside them.
+            case .tooLong: return records(width: width)
+            case .tooWide: continue
+            }
+        }
+        return records(width: width)
+    }
+
+    /// In a narrower window records are read better than what is left of a table.
+    private static let leastWidth = 60
+    /// A table that keeps fewer columns than this says too little.
+    private static let fewestColumns = 3
+    private static let manyColumns = 6
+    /// A column that is narrower breaks most lines.
+    private static let comfort = 20
+
+    private func without(_ gone: [Int]) -> Table {
+        if gone.isEmpty { return self }
+        let kept = columns.indices.filter { !gone.contains($0) }
+        var table = Table(kept.map { columns[$0] }, headerStyle: headerStyle, showsHeader: showsHeader)
+        table.rows = rows.map { row in kept.map { row[$0] } }
+        return table
+    }
+
+    private func remark(_ gone: [Int], _ note: ([String]) -> String, _ width: Int) -> [StyledText] {
+        gone.isEmpty ? [] : StyledText(note(gone.sorted().map { columns[$0].title }), headerStyle).wrapped(to: width)
+    }
+
+    private enum Grid {
+        case fits([StyledText])
+        case tooWide
+        /// A cell would take too many lines.
+        case tooLong
+
+        var lines: [StyledText]? {
+            if case .fits(let lines) = self { lines } else { nil }
+        }
+    }
+
+    /// The rows below each other, with columns that are at least so wide where they need it.
+    private func grid(width: Int?, comfort: Int = 0) -> Grid {
         let titles = columns.map { Cell(StyledText($0.title, headerStyle)) }
         let all = (showsHeader ? [titles] : []) + rows
         var widths = [Int](repeating: 0, count: columns.count)
@@ -50,12 +116,14 @@ public struct Table: Sendable {
             for (index, cell) in row.enumerated() { widths[index] = max(widths[index], cell.width) }
         }
         guard let width, widths.reduce(Self.gap * (columns.count - 1), +) > width else {
-            return all.map { line($0.map(\.text), widths: widths) }
+            return .fits(all.map { line($0.map(\.text), widths: widths) })
         }
-        guard let narrow = fitted(widths, to: width) else { return records(width: width) }
+        guard let narrow = fitted(widths, to: width),
+            narrow.indices.allSatisfy({ narrow[$0] >= min(comfort, widths[$0]) })
+        else { return .tooWide }
         let parts = all.map { row in row.indices.map { row[$0].text.wrapped(to: narrow[$0]) } }
-        guard parts.allSatisfy({ $0.allSatisfy { $0.count <= Self.mostLines } }) else { return records(width: width) }
-        return parts.flatMap { lines(of: $0, widths: narrow) }
+        guard parts.allSatisfy({ $0.allSatisfy { $0.count <= Self.mostLines } }) else { return .tooLong }
+        return .fits(parts.flatMap { lines(of: $0, widths: narrow) })
     }
 
     /// Cells that take more lines than this are read better as records.

@@ -8,14 +8,28 @@ public struct TableColumn: Sendable, Hashable {
     public var mayWrap: Bool
     /// What a column that may wrap keeps at least; narrower ones break every word.
     public var minimumWidth: Int
+    /// Whether the table may do without it.
+    public var need: Need
+
+    /// How much a table needs a column.
+    public enum Need: Sendable, Hashable {
+        /// Never left out.
+        case always
+        /// Left out before the table becomes records, the lowest number first.
+        case ifItFits(Int)
+        /// Left out before others become narrow, those on the left first.
+        case ifThereIsRoom
+    }
 
     /// A column.
     public init(
-        _ title: String, alignment: TextAlignment = .leading, mayWrap: Bool = false, minimumWidth: Int = 14
+        _ title: String, alignment: TextAlignment = .leading, mayWrap: Bool = false, minimumWidth: Int = 14,
+        need: Need = .always
     ) {
         self.title = title
         self.alignment = alignment
         self.mayWrap = mayWrap
         self.minimumWidth = max(2, minimumWidth)
+        self.need = need
     }
 }

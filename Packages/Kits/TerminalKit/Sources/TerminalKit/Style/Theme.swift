@@ -118,3 +118,19 @@ public struct Theme: Sendable, Hashable {
         .code: HSLColor(195, 60, 70), .link: HSLColor(210, 85, 72), .heading: HSLColor(220, 60, 80),
     ]
 }
+
+extension Theme {
+    /// Finds the theme that a person has chosen. A terminal may have to be asked for its background, which only what
+    /// draws in colours needs.
+    public struct Choice: Sendable {
+        // A task local that is a closure itself has no type at run time when it is optimised, and crashes.
+        private let find: @Sendable () -> Theme
+
+        public init(_ find: @escaping @Sendable () -> Theme) { self.find = find }
+
+        public func callAsFunction() -> Theme { find() }
+    }
+
+    /// The choice for the work under way; nil where no frontend has said so.
+    @TaskLocal public static var chosen: Choice?
+}

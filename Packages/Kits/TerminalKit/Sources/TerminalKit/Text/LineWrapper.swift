@@ -7,6 +7,8 @@ struct LineWrapper {
     private var lineStart: String.Index
     private var used = 0
     private var lastBreak: Break?
+    /// Behind a mark such as `:` or `/`, where a word that is longer than a line is cut rather than between any letters.
+    private var lastMark: Break?
 
     private struct Break {
         var end: String.Index
@@ -35,6 +37,7 @@ struct LineWrapper {
                     lastBreak = Break(end: index, next: index, usedUpToNext: used)
                 }
                 add(at: index, columns: TextWidth.of(character))
+                if ":/-".contains(character) { lastMark = Break(end: next, next: next, usedUpToNext: used) }
             }
             previous = kind
             index = next
@@ -56,8 +59,14 @@ struct LineWrapper {
             startLine(at: place.next, used: used - place.usedUpToNext)
         }
         if used + columns > width {
-            lines.append(text[lineStart..<index])
-            startLine(at: index, used: 0)
+            // A mark that would leave half of the line empty is no better place than any other.
+            if let mark = lastMark, mark.usedUpToNext * 2 > width {
+                lines.append(text[lineStart..<mark.end])
+                startLine(at: mark.next, used: used - mark.usedUpToNext)
+            } else {
+                lines.append(text[lineStart..<index])
+                startLine(at: index, used: 0)
+            }
         }
         used += columns
     }
@@ -69,6 +78,12 @@ struct LineWrapper {
     }
 
     private mutating func startLine(at index: String.Index, used: Int) {
+        if var mark = lastMark, mark.next > index {
+            mark.usedUpToNext -= self.used - used
+            lastMark = mark
+        } else {
+            lastMark = nil
+        }
         lineStart = index
         self.used = used
         lastBreak = nil

@@ -133,7 +133,9 @@ extension OneTerminal {
             }
             await #expect(processExitsWith: .signal(SIGTERM)) { [path = pty.path as String] in
                 try TerminalRestoreTests.adopt(path)
-                _ = try await Composer().read(prompt: StyledText("process \(getpid()) asks: "))
+                await TerminalRestoreTests.untilKilled {
+                    _ = try await Composer().read(prompt: StyledText("process \(getpid()) asks: "))
+                }
             }
             _ = try kill.value()
             #expect(pty.flags == before)

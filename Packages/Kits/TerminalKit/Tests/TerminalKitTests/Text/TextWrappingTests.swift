@@ -10,6 +10,8 @@ import Testing
             ("", 10, [""]), ("one two", 10, ["one two"]), ("one two three", 7, ["one two", "three"]),
             ("one  two", 4, ["one", "two"]), ("abcdefgh", 3, ["abc", "def", "gh"]),
             ("a abcdefgh", 4, ["a", "abcd", "efgh"]),
+            ("AB:CD:EF:01", 7, ["AB:CD:", "EF:01"]), ("x AB:CD:EF:01", 7, ["x", "AB:CD:", "EF:01"]),
+            ("/a/quite-long/path", 10, ["/a/quite-", "long/path"]), ("a:bcdefgh", 6, ["a:bcde", "fgh"]),
             ("a\nb", 10, ["a", "b"]), ("a\n\nb\n", 10, ["a", "", "b", ""]), ("a\r\nb", 10, ["a", "b"]),
             ("  code", 10, ["  code"]), ("ab   ", 3, ["ab"]), ("ab ", 3, ["ab "]), ("     abc", 4, ["abc"]),
             ("漢字漢字", 5, ["漢字", "漢字"]), ("ab漢字", 4, ["ab漢", "字"]), ("word漢字word", 6, ["word漢", "字word"]),
