@@ -38,6 +38,25 @@ struct ProgressTests {
         #expect(drawn.contains("demo  1/3  1 running") && !drawn.contains("\u{1B}[2J"))
     }
 
+    @Test("has the colours of the theme that was chosen")
+    func theme() {
+        func drawn(_ theme: Theme) -> String {
+            let screen = Screen()
+            let live = LiveProgress(
+                level: .ansi256, theme: theme, clock: TestClock(), size: { TerminalSize(columns: 80, rows: 24) },
+                write: { screen.write($0) })
+            live.receive(.began(facts(["fetch"])))
+            live.receive(.step(update("fetch", .failed, StepError(code: "x", message: "no answer"))))
+            live.draw()
+            return screen.writes.joined()
+        }
+        for theme in [Theme.light, .dark, .terminal] {
+            let mark = StyledText("✗", Style(.destructive)).rendered(level: .ansi256, theme: theme).prefix { $0 != "✗" }
+            #expect(!mark.isEmpty && drawn(theme).contains("\(mark)✗"), "\(drawn(theme))")
+        }
+        #expect(drawn(.light) != drawn(.dark) && drawn(.dark) != drawn(.terminal))
+    }
+
     @Test("knows from the beginning how many runs a step has") func spread() {
         let screen = Screen()
         let live = live(screen)

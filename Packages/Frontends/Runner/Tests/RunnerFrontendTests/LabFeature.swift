@@ -40,6 +40,21 @@ struct LabFeature: RunningFeature {
                 return value ?? .null
             })
         registry.add(
+            Action("lab.talk", "Say something piece by piece, as a model does", .reads) { context -> JSON in
+                let pieces = ["Two ", "swallows\n", "fly."]
+                try await context.emit(ActionEvent("init", ["model": "m"]))
+                try await context.emit(ActionEvent("reasoning", ["delta": "birds"]))
+                for piece in pieces.prefix(2) {
+                    try await context.emit(ActionEvent("message", ["role": "assistant", "delta": .string(piece)]))
+                }
+                try await context.emit(ActionEvent("tool_use", ["id": "1", "name": "look", "input": [:]]))
+                try await context.emit(
+                    ActionEvent("tool_result", ["tool_id": "1", "is_error": true, "content": "too dark"]))
+                try await context.emit(ActionEvent("message", ["role": "assistant", "delta": .string(pieces[2])]))
+                try await context.emit(ActionEvent("seen", ["count": 2]))
+                return .null
+            })
+        registry.add(
             Action("lab.fail", "Fail", .reads, .option("message", "Why", default: "it broke")) {
                 context, message -> String in
                 Self.count(context.host) { $0.calls += 1 }

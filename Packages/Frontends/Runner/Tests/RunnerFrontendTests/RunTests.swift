@@ -45,8 +45,38 @@ struct RunTests {
                 shown["steps"]?.array?.compactMap { $0["step"]?.string } == ["greet", "each[0]", "each[1]", "each"])
             let logs = try await desk.perform("runs.logs", ["step": "greet"]).json
             #expect(logs[0]?["event"]?["text"] == "hi")
-            desk.answers = ["confirm.runs.prune": true]
+            let unknown = await #expect(throws: RunnerError.self) {
+                try await desk.perform("runs.logs", ["step": "gret"])
+            }
+            #expect(unknown?.exit == .usage)
+            #expect(unknown?.message.contains("no step 'gret'; did you mean 'greet'?") == true)
+            // Where there is nothing to lose there is nothing to ask.
             #expect(try await desk.perform("runs.prune", ["older": "1h"]).json["runs"] == 0)
+            let unasked = await #expect(throws: InteractionError.self) {
+                try await desk.perform("runs.prune", ["older": "0s"])
+            }
+            #expect(unasked?.message.contains("Forget 1 run that ended") == true, "\(unasked?.message ?? "")")
+            desk.answers = ["confirm.runs.prune": true]
+            #expect(try await desk.perform("runs.prune", ["older": "0s"]).json["runs"] == 1)
+        }
+    }
+
+    @Test("is told again as text, and as it was to programs")
+    func logs() async throws {
+        try await Desk.with { desk in
+            _ = try await desk.run("{name: talk, steps: [{id: birds, action: lab.talk}, {id: last, action: lab.talk}]}")
+            desk.output = RecordingOutput()
+            let logs = try await desk.perform("runs.logs").json.array ?? []
+            #expect(logs.count == 16 && logs[2]["event"]?["delta"] == "Two ")
+            let events = desk.output.events
+            #expect(events.count == 16 && events.allSatisfy { $0.type == "step_output" })
+            #expect(events[2].fields["event"]?["delta"] == "Two " && events[2].fields["step"] == "birds")
+            let text = events.compactMap(\.text).joined()
+            #expect(!text.contains("{") && !text.contains("birds\n\n"), "\(text)")
+            let said = "Two swallows\nused look\nfailed: too dark\nfly.\nseen, count 2\n"
+            let parts = text.split(separator: said, omittingEmptySubsequences: false)
+            #expect(parts.count == 3 && parts[2].isEmpty, "\(text)")
+            #expect(parts[0].hasPrefix("birds · 2") && parts[1].hasPrefix("\nlast · 2") && parts[1].hasSuffix("Z\n"))
         }
     }
 

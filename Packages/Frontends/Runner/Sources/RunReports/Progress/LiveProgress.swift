@@ -24,13 +24,14 @@ public final class LiveProgress: Sendable {
     private let pause: @Sendable (Duration) async throws -> Void
 
     /// - Parameters:
+    ///   - theme: what its colours are.
     ///   - size: asked each time, since a window changes its size.
     ///   - write: takes what the terminal is told.
     public init<C: Clock>(
-        level: ColorLevel, clock: C, size: @escaping @Sendable () -> TerminalSize,
+        level: ColorLevel, theme: Theme = .terminal, clock: C, size: @escaping @Sendable () -> TerminalSize,
         write: @escaping @Sendable (String) -> Void
     ) where C.Duration == Duration {
-        state = Mutex(State(lines: LiveLines(level: level, theme: .terminal)))
+        state = Mutex(State(lines: LiveLines(level: level, theme: theme)))
         self.size = size
         self.write = write
         let start = clock.now

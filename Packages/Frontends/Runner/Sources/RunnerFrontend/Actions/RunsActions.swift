@@ -1,4 +1,5 @@
 import Capabilities
+import FileKit
 import JSON
 import LoopKit
 import ProcessKit
@@ -51,8 +52,26 @@ struct RunsActions {
             .option("step", "Only this step", as: String?.self)
         ) { context, id, step in
             let row = try await services.journal.find(id)
-            return try await services.journal.events(of: row.id, step: step)
+            let events = try await services.journal.events(of: row.id, step: step)
+            if events.isEmpty {
+                let steps = try await services.journal.steps(of: row.id).map(\.key)
+                if let step, !steps.contains(step) {
+                    throw RunnerError.options(
+                        "the run \(row.id) has no step '\(PlainText.escape(step))'"
+                            + "\(Suggestion.text(for: step, among: steps)); 'martlet runs show \(row.id)' shows its steps"
+                    )
+                }
+                context.notice(step.map { "the step \($0) said nothing" } ?? "no step said anything")
+            }
+            var text = LogText()
+            for event in events {
+                let words = context.isWatched ? LocalTime.words(event.time) : event.time.iso8601
+                try await context.emit(
+                    ActionEvent("step_output", event.json.object ?? [:], text: text.take(event, at: words)))
+            }
+            return events
         }
+        .streaming()
     }
 
     private var cancel: Action {
@@ -77,12 +96,20 @@ struct RunsActions {
         .details("Its steps are cancelled, those of the end are done, and it can go on later with 'run --resume'.")
     }
 
+    private static let longAgo = Duration.seconds(30 * 86_400)
+
     private var prune: Action {
         Action(
             "runs.prune", "Forget runs that ended long ago", .destroys,
-            .option("older", "Those that ended before so long", default: Duration.seconds(30 * 86_400))
+            .option("older", "Those that ended before so long", default: Self.longAgo)
         ) { context, age in
             PrunedRuns(count: try await services.journal.prune(before: context.host.now() + (.zero - age)))
+        }
+        .losing { arguments, context in
+            let age = try arguments["older"].map { try Duration(json: $0) } ?? Self.longAgo
+            let count = try await services.journal.prunable(before: context.host.now() + (.zero - age)).count
+            let runs = count == 1 ? "1 run that ended" : "\(count) runs that ended"
+            return count == 0 ? nil : "Forget \(runs) more than \(age.words) ago, with all that their steps said"
         }
     }
 }

@@ -31,6 +31,7 @@ final class RunReporter: Sendable {
         let terminal = Terminal(fileDescriptor: 2)
         live = LiveProgress(
             level: context.isColored ? .detect(choice: .always, isTerminal: true, environment: environment) : .none,
+            theme: context.isColored ? Theme.chosen?() ?? .terminal : .plain,
             clock: ContinuousClock(),
             size: { terminal.size(environment: environment) }, write: TerminalOutput.write)
     }

@@ -99,15 +99,8 @@ extension Journal {
         let now = now()
         return try await database.write { connection in
             try connection.run("DELETE FROM cache WHERE until <= ?", now)
-            let ids = try connection.all(
-                "SELECT id FROM runs WHERE ended < ? OR (ended IS NULL AND started < ?)", time, time
-            ) {
-                try $0[0] as String
-            }
             var count = 0
-            for id in ids {
-                let holder = try connection.first("SELECT holder FROM runs WHERE id = ?", id) { try $0[0] as String? }
-                if case let text?? = holder, ProcessIdentity(text)?.isAlive == true { continue }
+            for id in try Self.prunable(before: time, connection) {
                 for statement: SQL in ["DELETE FROM events WHERE run = ?", "DELETE FROM steps WHERE run = ?"] {
                     try connection.run(statement, id)
                 }
@@ -115,6 +108,18 @@ extension Journal {
             }
             return count
         }
+    }
+
+    /// The runs that `prune` would forget: those that ended, or were broken off, before a time.
+    public func prunable(before time: Timestamp) async throws -> [String] {
+        try await database.read { connection in try Self.prunable(before: time, connection) }
+    }
+
+    private static func prunable(before time: Timestamp, _ connection: Connection) throws -> [String] {
+        let found = try connection.all(
+            "SELECT id, holder FROM runs WHERE ended < ? OR (ended IS NULL AND started < ?)", time, time
+        ) { (id: try $0[0] as String, holder: try $0[1] as String?) }
+        return found.filter { $0.holder.flatMap(ProcessIdentity.init)?.isAlive != true }.map(\.id)
     }
 
     private static func row(_ row: borrowing Row) throws -> RunRow {

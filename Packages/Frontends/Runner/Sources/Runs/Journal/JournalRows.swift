@@ -19,10 +19,10 @@ public struct RunRow: Record, Hashable {
         Field("id", "The run", .name) { $0.id },
         Field("name", "The bundle") { $0.name },
         Field("status", "How it went", .state) { $0.isBroken ? "broken-off" : $0.status.rawValue },
-        Field("exit", "Its exit code") { $0.exit },
+        Field("exit", "Its exit code", .minor) { $0.exit },
         Field("started", "When it began") { $0.started },
         Field("seconds", "How long it took") { row in row.ended.map { ($0 - row.started) / .seconds(1) } },
-        Field("steps", "How many steps have ended") { $0.steps },
+        Field("steps", "How many steps have ended", .minor) { $0.steps },
         Field("failed", "How many of them failed") { $0.failed },
         Field("file", "The bundle's file", .detail) { $0.file },
     ]
