@@ -77,7 +77,15 @@ enum ConfigActions {
         let file = try SettingsFile(context.host.locations, isProject: project)
         // A key that is not known any more must still be removable, so it is only looked for in the file.
         let path = SettingKey.split(key)
-        try await file.edit { document throws(JSONError) in document.removing(path) }
+        let wasSet = try await file.edit { document throws(JSONError) in document.removing(path) }
+        if !wasSet {
+            let catalogue = context.host.catalogue
+            guard catalogue.declaration(of: path) != nil || catalogue.isGroup(path) else {
+                throw HostError.unknownSetting(
+                    key: key, why: "nothing of that name is set in \(file.path); \(catalogue.unknown(path))")
+            }
+            context.notice("\(key) was not set in \(file.path), so nothing was changed")
+        }
         return Written(file: file.path, key: key, value: nil)
     }
     .always()

@@ -1,5 +1,6 @@
 import Capabilities
 import FileKit
+import JSON
 import Registry
 
 /// The data of every feature, looked after in one way.
@@ -73,13 +74,7 @@ enum DataActions {
         .argument("folder", "The folder that 'data backup' wrote", as: PathValue.self),
         .argument("stores", "Only these stores", as: [String].self, completion: storeCompletion)
     ) { context, folder, names in
-        let folder = absolute(folder.text, context.host)
-        let pairs = try chosen(names, context).map { ($0, "\(folder)/\($0.id).backup") }
-        let found = pairs.filter { Files.exists($0.1) }
-        guard !found.isEmpty, names.isEmpty || found.count == pairs.count else {
-            let missing = pairs.filter { !Files.exists($0.1) }.map(\.1).joined(separator: ", ")
-            throw HostError.noFile("there is no copy to restore: \(missing.isEmpty ? folder : missing)")
-        }
+        let found = try copies(in: absolute(folder.text, context.host), names, context)
         try await verify(found, context)
         let kept = try await keep(found.map(\.0), context)
         for store in context.registry.all((any DataStore).self) {
@@ -102,9 +97,28 @@ enum DataActions {
         if !kept.isEmpty { context.notice("what was there before is kept in \(kept)") }
         return rows
     }
+    .losing { arguments, context in
+        let folder = absolute(arguments["folder"]?.string ?? "", context.host)
+        let found = try copies(in: folder, arguments["stores"]?.array?.compactMap(\.string) ?? [], context)
+        let stores = found.map(\.0.id).joined(separator: ", ")
+        return "Replace the data of \(stores) by the copies in \(PlainText.escape(folder))"
+    }
     .details(
         "Every copy is looked at before anything is replaced: one that is empty, damaged or of a newer version is refused. "
             + "What is replaced is kept in the data folder, in a folder that 'data restore' takes as well.")
+
+    /// The stores that a folder has copies of.
+    private static func copies(
+        in folder: String, _ names: [String], _ context: ActionContext
+    ) throws -> [(any DataStore, String)] {
+        let pairs = try chosen(names, context).map { ($0, "\(folder)/\($0.id).backup") }
+        let found = pairs.filter { Files.exists($0.1) }
+        guard !found.isEmpty, names.isEmpty || found.count == pairs.count else {
+            let missing = pairs.filter { !Files.exists($0.1) }.map(\.1).joined(separator: ", ")
+            throw HostError.noFile("no copy was found: \(missing.isEmpty ? folder : missing)")
+        }
+        return found
+    }
 
     /// Refuses all of it when one copy cannot be used, since half of the stores restored is a state that nobody had.
     private static func verify(_ copies: [(any DataStore, String)], _ context: ActionContext) async throws {

@@ -51,14 +51,19 @@ enum HostChecks {
 
     private static let libraries = HealthCheck("host.libraries", "the libraries") { host in
         var found: [String] = []
-        do {
-            // Several features may use one library.
-            for library in try host.composition.registry.libraries.map({ "\($0.name) \(try $0.installed())" })
-            where !found.contains(library) {
-                found.append(library)
+        var problems: [String] = []
+        // Several features may use one library.
+        for library in host.composition.registry.libraries {
+            do {
+                let words = "\(library.name) \(try library.installed())"
+                if !found.contains(words) { found.append(words) }
+            } catch {
+                let words = AnyFailure(error).message
+                if !problems.contains(words) { problems.append(words) }
             }
-        } catch {
-            return .failure(AnyFailure(error).message, mend: "install what is missing")
+        }
+        guard problems.isEmpty else {
+            return .failure(problems.joined(separator: "; "), mend: "install what is missing")
         }
         return .ok(found.isEmpty ? "none beyond the system's" : found.joined(separator: ", "))
     }

@@ -23,9 +23,19 @@ enum SettingsEditor {
         let folder = String(file.path[..<(file.path.lastIndex(of: "/") ?? file.path.startIndex)])
         try Files.makeDirectories(folder)
         let draft = "\(folder)/.config-draft-\(UInt32.random(in: 0 ... .max)).json5"
-        try Files.writeAtomically(before.isEmpty ? Array(starter.utf8) : before, to: draft, mode: 0o600)
+        let start = before.isEmpty ? Array(starter.utf8) : before
+        try Files.writeAtomically(start, to: draft, mode: 0o600)
         while true {
-            try await open(draft, context)
+            do {
+                try await open(draft, context)
+            } catch {
+                // Only what the person has written is worth keeping.
+                guard try Files.read(draft, limit: SettingsLoader.largestFile) != start else {
+                    try Files.remove(draft)
+                    throw error
+                }
+                throw HostError.editor("\(AnyFailure(error).message); your draft is \(draft)")
+            }
             let text = try Files.read(draft, limit: SettingsLoader.largestFile)
             let problems = check(text, file.path, context.host)
             if problems.isEmpty {
@@ -54,10 +64,16 @@ enum SettingsEditor {
         // An editor setting may carry arguments ("code --wait"), by custom split at blanks.
         let words = editor.split(separator: " ").map(String.init)
         guard let program = words.first else { throw HostError.editor("EDITOR is empty; set it to your editor") }
-        let status = try await Launcher().runInForeground(
-            Command(program, Array(words.dropFirst()) + [path], environment: CommandEnvironment(environment)))
+        let status: ChildStatus
+        do {
+            status = try await Launcher().runInForeground(
+                Command(program, Array(words.dropFirst()) + [path], environment: CommandEnvironment(environment)))
+        } catch let error as any Failure {
+            throw HostError.editor(
+                "the editor '\(editor)' cannot be started: \(error.message); set EDITOR to another one")
+        }
         guard status == .exited(0) else {
-            throw HostError.editor("the editor '\(editor)' failed, so nothing was changed; your draft is \(path)")
+            throw HostError.editor("the editor '\(editor)' failed, so nothing was changed")
         }
     }
 

@@ -22,18 +22,24 @@ struct SettingsFile {
         return try await FileLock.acquire(lockPath, within: .seconds(30))
     }
 
-    func edit(_ change: (JSONDocument) throws(JSONError) -> String) async throws {
+    /// Changes the text of the file; false where that changes nothing, and the file is left alone.
+    @discardableResult
+    func edit(_ change: (JSONDocument) throws(JSONError) -> String) async throws -> Bool {
         let lock = try await lock()
-        let text: String
+        let before = try read()
+        let after: [UInt8]
         do {
-            text = try change(try JSONDocument(parsing: try read(), name: path))
-        } catch let error as JSONError {
+            after = Array(try change(try JSONDocument(parsing: before, name: path)).utf8)
+        } catch {
             throw HostError.file(
                 "\(error.located(in: path)); mend it first (martlet config edit), nothing was changed")
         }
-        try Files.makeDirectories(Self.folder(of: path))
-        try Files.writeAtomically(Array(text.utf8), to: path)
+        if after != before {
+            try Files.makeDirectories(Self.folder(of: path))
+            try Files.writeAtomically(after, to: path)
+        }
         lock.release()
+        return after != before
     }
 
     private static func folder(of path: String) -> String {

@@ -15,12 +15,16 @@ enum TrustActions {
         }
         let trust = ProjectTrust(state: context.host.locations.state)
         let before = try trust.trusted(file) ?? [:]
+        var isNew = false
         for (key, value) in risky where before[key] != value {
+            isNew = true
             context.notice(before[key] == nil ? "new: \(key) = \(value.text())" : "changed: \(key) = \(value.text())")
         }
         for (path, content) in bundles where !trust.trusts(path, TrustedBundles.entry(content)) {
+            isNew = true
             context.notice("\(try trust.trusted(path) == nil ? "new" : "changed"): the bundle \(path)")
         }
+        if !isNew { context.notice("\(file) was trusted already, as it is") }
         if !risky.isEmpty { try await trust.trust(file, risky) }
         for (path, content) in bundles { try await trust.trust(path, TrustedBundles.entry(content)) }
         return TrustRow(file: file, isTrusted: true, settings: risky, bundles: bundles.map(\.path))

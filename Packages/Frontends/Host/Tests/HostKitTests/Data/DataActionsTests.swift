@@ -50,6 +50,9 @@ struct DataActionsTests {
 
             let unasked = await failure { try await bench.perform("data.restore", ["folder": .string(folder)]) }
             #expect(unasked?.exit == .unanswered)
+            #expect(unasked?.message.contains("by the copies in \(folder). Go on?") == true)
+            let absent = await failure { try await bench.perform("data.restore", ["folder": "/nonexistent"]) }
+            #expect(absent?.code == "host.no-file")
             bench.answers = ["confirm.data.restore": false]
             let declined = await failure { try await bench.perform("data.restore", ["folder": .string(folder)]) }
             #expect(declined?.code == "interaction.declined")

@@ -142,6 +142,9 @@ struct TrustedBundlesTests {
             let trusted = try await bench.perform("config.trust", ["path": .string("\(bench.home)/work")]).json
             #expect(trusted["bundles"] == [.string(bundle)])
             #expect(try isTrusted("name: a") && !isTrusted("name: b"))
+            #expect(!bench.output.notices.joined().contains("was trusted already"))
+            try await bench.perform("config.trust", ["path": .string("\(bench.home)/work")])
+            #expect(bench.output.notices.last?.contains("was trusted already") == true)
             try await bench.perform("config.untrust", ["path": .string("\(bench.home)/work")])
             #expect(try !isTrusted("name: a"))
         }

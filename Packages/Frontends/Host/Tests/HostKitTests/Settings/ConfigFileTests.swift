@@ -1,5 +1,7 @@
 import Capabilities
+import CoreTesting
 import FileKit
+import Glibc
 import HostKit
 import JSON
 import Testing
@@ -108,10 +110,28 @@ struct ConfigFileTests {
         try await withBench(SampleFeature.self) { bench in
             try bench.write("{sample: {depth: 2}}", to: bench.userFile)
             let lock = try await FileLock.acquire(bench.userFile + ".lock", within: .seconds(30))
+            // A project is the folder of this process: what is written there all the same would be found by other tests.
+            let project = "\(try Files.canonical("."))/.martlet"
+            let wasThere = Files.exists(project)
+            defer { if !wasThere { unsafe system("rm -rf '\(project)'") } }
             let held = await failure { try await bench.perform(action, arguments, limit: .milliseconds(200)) }
             #expect(held?.code == "host.timed-out")
             #expect(try bench.read(bench.userFile) == "{sample: {depth: 2}}")
+            #expect(Files.exists(project) == wasThere)
             lock.release()
+        }
+    }
+
+    @Test("that takes away what is not there says so, and is refused for what is no setting")
+    func unsetAbsent() async throws {
+        try await withBench(SampleFeature.self) { bench in
+            let row = try await bench.perform("config.unset", ["key": "sample.depth"]).json
+            #expect(row["key"] == "sample.depth" && !Files.exists(bench.userFile))
+            #expect(bench.output.notices == ["sample.depth was not set in \(bench.userFile), so nothing was changed"])
+            let problem = await failure { try await bench.perform("config.unset", ["key": "sample.dpeth"]) }
+            #expect(problem?.code == "settings.unknown" && problem?.exit == .usage)
+            #expect(problem?.message.contains("nothing of that name is set in") == true)
+            #expect(problem?.message.contains("did you mean 'sample.depth'?") == true)
         }
     }
 

@@ -96,6 +96,18 @@ struct EditorTests {
             let problem = await failure { try await bench.perform("config.edit", interaction: ScriptedPerson([])) }
             #expect(problem != nil)
             #expect(!Files.exists(bench.userFile))
+            // Nothing was written, so nothing is left to look at.
+            let left = try Files.list(bench.home + "/.config/martlet").map(\.name)
+            #expect(left.isEmpty && problem?.message.contains("draft") == false, "\(left) \(problem?.message ?? "")")
+        }
+    }
+
+    @Test("that fails after something was written keeps the draft") func failsLate() async throws {
+        try await withBench(SampleFeature.self) { bench in
+            bench.variables = ["EDITOR": try editor(bench, "echo '{sample: {depth: 7}}' >\"$file\"; exit 3")]
+            let problem = await failure { try await bench.perform("config.edit", interaction: ScriptedPerson([])) }
+            let draft = try #require(problem?.message.split(separator: " ").last).description
+            #expect(try bench.read(draft) == "{sample: {depth: 7}}\n")
         }
     }
 
