@@ -41,8 +41,9 @@ test: ## Run every test; closes with one line: N passed, N failed
 
 test-release: ## Run the tests of the packages optimised, as the program is built
 	@.ci/setup build test
-	$(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/optimised --no-parallel \
-	    --skip ProgramTests --skip PluginTests --skip ArchitectureTests
+	$(SWIFT) build --build-tests -c release -Xswiftc -enable-testing --scratch-path .build/optimised
+	.ci/apart $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing --scratch-path .build/optimised \
+	    --experimental-maximum-parallelization-width 4 --skip ProgramTests --skip PluginTests --skip ArchitectureTests
 
 test-loaded: ## Run every test at a load of 12, and those that have failed under load ten times
 	@.ci/setup build test

@@ -65,7 +65,7 @@ struct LabFeature: Feature {
     }
 
     private static let ask = Action("lab.ask", "Ask for a name", .reads) { context in
-        "hello \(try await context.interaction.text("lab.name", "Your name"))"
+        "hello \(try await context.interaction.text("lab.name", "What is your name?"))"
     }
 
     private static let states = Action("lab.states", "Show every feature's state while this runs", .reads) { context in

@@ -10,10 +10,10 @@ struct LoopExecutorTests {
     @Test("a task that prefers it stays on its thread across waits, and so do its children")
     func oneThread() async throws {
         let pairs = try (0..<8).map { _ in try SocketPair(loop) }
-        let threads = try await withThrowingTaskGroup(of: Set<pthread_t>.self) { group in
+        let threads = try await withThrowingTaskGroup(of: Set<String>.self) { group in
             for pair in pairs {
                 group.addTask(executorPreference: loop.executor) {
-                    var threads: Set<pthread_t> = [here()]
+                    var threads: Set<String> = [here()]
                     while pair.receive() == .wouldBlock {
                         _ = try await pair.watched.readable()
                         threads.insert(here())
@@ -73,7 +73,7 @@ struct LoopExecutorTests {
         #expect(await Task(executorPreference: idle.executor) { 7 }.value == 7)
         try loop.start()
         let (stream, signal) = AsyncStream.makeStream(of: Int.self)
-        let (begun, beginning) = AsyncStream.makeStream(of: pthread_t.self)
+        let (begun, beginning) = AsyncStream.makeStream(of: String.self)
         let task = Task(executorPreference: loop.executor) {
             beginning.yield(here())
             for await number in stream { return (number, here()) }
@@ -131,4 +131,9 @@ struct LoopExecutorTests {
     }
 }
 
-private func here() -> pthread_t { pthread_self() }
+/// The system's number of this thread: what `pthread_self` gives may soon be that of another.
+private func here() -> String {
+    var path = [CChar](repeating: 0, count: 100)
+    let count = unsafe readlink("/proc/thread-self", &path, 100)
+    return String(decoding: path.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

@@ -1,3 +1,4 @@
+import CoreTesting
 import Glibc
 import StorageKit
 import Testing
@@ -87,19 +88,17 @@ struct CancellationTests {
     @Test("a body that never looks is undone when it comes to its end")
     func lateWrite() async throws {
         try await withDatabase { database in
-            let (reached, signal) = AsyncStream<Void>.makeStream()
-            let (go, release) = (Flag(), Flag())
+            let (gate, release) = (Gate(), Flag())
             let task = Task {
                 try await database.write { connection in
                     try connection.add("a")
-                    signal.yield()
-                    while !go.isSet { usleep(100) }
+                    gate.pass()
                     release.set()
                 }
             }
-            for await _ in reached { break }
+            try await gate.reached()
             task.cancel()
-            go.set()
+            gate.open()
             await #expect(throws: CancellationError.self) { try await task.value }
             #expect(release.isSet)
             let count = try await database.read { try $0.count }

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import FileKit
 import Glibc
 import Synchronization
@@ -143,22 +144,14 @@ struct CopyTests {
             try await fill(database, 5000)
             try await database.backup(to: "\(folder)/whole")
             try await database.write { try $0.run("DELETE FROM notes WHERE id > 4000") }
-            let (steps, signal) = AsyncStream<Void>.makeStream()
-            let go = Flag()
-            let pausing: @Sendable (Progress) -> Void = { _ in
-                signal.yield()
-                while !go.isSet { usleep(100) }
-            }
+            let gate = Gate()
+            let pausing: @Sendable (Progress) -> Void = { _ in gate.pass() }
             let copying = Task { try await database.backup(to: "\(folder)/copy", progress: pausing) }
             let restoring = Task { try await database.restore(from: "\(folder)/whole", progress: pausing) }
-            var reached = 0
-            for await _ in steps {
-                reached += 1
-                if reached == 2 { break }
-            }
+            for _ in 0..<2 { try await gate.reached() }
             copying.cancel()
             restoring.cancel()
-            go.set()
+            gate.open()
             await #expect(throws: CancellationError.self) { try await copying.value }
             await #expect(throws: CancellationError.self) { try await restoring.value }
             #expect(try await database.read { try $0.count } == 4000)

@@ -1,3 +1,4 @@
+import CoreTesting
 import FileKit
 import Glibc
 import LoopKit
@@ -44,6 +45,32 @@ struct DatabaseTests {
         }
     }
 
+    @Test("one in memory has its tables, keeps what is written until it is closed, and makes no file")
+    func inMemory() async throws {
+        struct Stop: Error {}
+        try await withTemporaryDirectory { folder in
+            let database = Database(inMemory: "\(folder)/m.db", migrations: notes)
+            await #expect(throws: Stop.self) {
+                try await database.write { connection in
+                    try connection.add("a")
+                    throw Stop()
+                }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<20 {
+                    group.addTask { try await database.write { try $0.add("\(index)") } }
+                    group.addTask { _ = try await database.read { try $0.count } }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await database.read { try $0.count } == 20)
+            #expect(try Files.list(folder).isEmpty)
+            await database.close()
+            let kind = await failure { _ = try await database.read { try $0.count } }
+            #expect(kind == .closed)
+        }
+    }
+
     @Test("a read cannot change anything")
     func readsOnly() async throws {
         try await withDatabase { database in
@@ -79,24 +106,6 @@ struct DatabaseTests {
         }
     }
 
-    /// Holds a write open until told, without blocking the pool of tasks.
-    private final class Gate: Sendable {
-        private let state = Mutex((isOpen: false, isReached: false))
-
-        func open() { state.withLock { $0.isOpen = true } }
-        var isReached: Bool { state.withLock { $0.isReached } }
-
-        /// Called on a thread of the database.
-        func pass() {
-            state.withLock { $0.isReached = true }
-            while !state.withLock({ $0.isOpen }) { usleep(200) }
-        }
-
-        func reached() async {
-            while !isReached { await Task.yield() }
-        }
-    }
-
     @Test("readers work while a write is open, and do not see it")
     func readersDuringWrite() async throws {
         try await withDatabase { database in
@@ -105,7 +114,7 @@ struct DatabaseTests {
                 try connection.add("a")
                 gate.pass()
             }
-            await gate.reached()
+            try await gate.reached()
             for _ in 0..<50 { #expect(try await database.read { try $0.count } == 0) }
             gate.open()
             try await write
@@ -118,7 +127,7 @@ struct DatabaseTests {
         try await withDatabase { database in
             let gate = Gate()
             async let first: Void = database.write { _ in gate.pass() }
-            await gate.reached()
+            try await gate.reached()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<20 {
                     group.addTask { try await database.write { try $0.add("\(number)") } }
@@ -137,7 +146,7 @@ struct DatabaseTests {
         try await withDatabase { database in
             let gate = Gate()
             async let first: Void = database.write { _ in gate.pass() }
-            await gate.reached()
+            try await gate.reached()
             let refused = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for _ in 0..<10_050 {
                     group.addTask { await failure { try await database.write { _ in } } == .busy }
@@ -159,7 +168,7 @@ struct DatabaseTests {
         try await withDatabase { database in
             let gate = Gate()
             async let first: Void = database.write { _ in gate.pass() }
-            await gate.reached()
+            try await gate.reached()
             var tasks: [Task<Void, any Error>] = []
             for number in 0..<300 {
                 tasks.append(Task { try await database.write { try $0.add("\(number)") } })
@@ -187,7 +196,7 @@ struct DatabaseTests {
                 for _ in 0..<8 { group.addTask { try await database.read { _ in gate.pass() } } }
                 try await group.waitForAll()
             }
-            await gate.reached()
+            try await gate.reached()
             // Tasks that would stand still if all threads were blocked.
             let sum = await withTaskGroup(of: Int.self) { group in
                 for number in 0..<100 { group.addTask { number } }
@@ -237,7 +246,7 @@ struct DatabaseTests {
                         try connection.add("first")
                     }
                 }
-                await gate.reached()
+                try await gate.reached()
                 group.addTask { try await database.write { try $0.add("second") } }
                 while database.writer.waitingCount == 0 { await Task.yield() }
                 group.addTask { await database.close() }

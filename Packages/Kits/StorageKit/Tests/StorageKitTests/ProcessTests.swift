@@ -40,6 +40,8 @@ struct ProcessTests {
                         isFull = isFull as Bool, delay = delay as UInt32
                     ] in
                     let database = Database(path, migrations: Self.pairs, durability: isFull ? .full : .normal)
+                    // Every other round is killed while it opens the database, the rest once something was confirmed.
+                    if round % 2 == 1 { try await Self.write("w\(round)", to: database, noting: Journal(path: notes)) }
                     try killMyself(after: delay)
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         for writer in 0..<4 {
@@ -70,7 +72,7 @@ struct ProcessTests {
                 return (Set(names), torn, indexed)
             }
             let confirmed = try journal.lines
-            #expect(confirmed.count > 60, "the load was real")
+            #expect(confirmed.count >= 30, "every other round confirmed something")
             #expect(confirmed.filter { !names.contains($0) } == [], "seed \(seed)")
             #expect(torn == 0 && indexed == names.count, "seed \(seed)")
             #expect(try await database.check() == [])

@@ -131,6 +131,29 @@ import Testing
         }
     }
 
+    @Test("a server that starts while another one makes its socket is refused, and takes nothing from it")
+    func amidst() async throws {
+        try await TemporaryDirectory.run { folder in
+            let path = "\(folder)/socket"
+            let address = try #require(SocketAddress(path: path))
+            var refusal: ServerError?
+            let (socket, file) = try SocketFile.make(path) { () throws(ServerError) in
+                do throws(ServerError) {
+                    let (socket, _) = try SocketFile.make(path) { () throws(ServerError) in
+                        try Listener.listen(address, path)
+                    }
+                    close(socket)
+                } catch {
+                    refusal = error
+                }
+                return try Listener.listen(address, path)
+            }
+            #expect(refusal?.message.contains("that listens there") == true)
+            file.remove()
+            close(socket)
+        }
+    }
+
     @Test("of servers that start at once at one path, exactly one gets it")
     func race() async throws {
         try await TemporaryDirectory.run { folder in

@@ -9,7 +9,7 @@ struct PathPattern: Sendable {
     init(_ text: String) throws(WorkspaceError) {
         var bytes = Array(text.utf8)
         if bytes.starts(with: [Byte.dot, Byte.slash]) { bytes.removeFirst(2) }
-        guard !bytes.isEmpty, bytes.count < 4096, !bytes.contains(0) else {
+        guard !bytes.isEmpty, text.unicodeScalars.count <= 1000, !bytes.contains(0) else {
             throw WorkspaceError(.pattern, "the pattern is empty, too long or has a NUL; use one such as **/*.swift")
         }
         guard bytes.first != Byte.slash else {
