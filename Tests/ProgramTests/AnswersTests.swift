@@ -11,7 +11,7 @@ struct AnswersTests {
             (["lab", "wipe"], 6, ""), (["lab", "wipe", "--no-input"], 6, ""), (["lab", "wipe", "--yes"], 0, "wiped\n"),
             (["-y", "lab", "wipe", "--no-input"], 0, "wiped\n"),
             (["lab", "wipe", "--answers", "yes.json"], 0, "wiped\n"),
-            (["lab", "wipe", "--answers", "no.json"], 6, ""), (["lab", "wipe", "--answers", "unfit.json"], 2, ""),
+            (["lab", "wipe", "--answers", "no.json"], 1, ""), (["lab", "wipe", "--answers", "unfit.json"], 2, ""),
             (["lab", "wipe", "--answers", "list.json"], 2, ""), (["lab", "wipe", "--answers", "absent.json"], 2, ""),
         ] as [([String], Int32, String)])
     func destroys(words: [String], code: Int32, output: String) async throws {

@@ -29,10 +29,24 @@ struct CompletionTests {
             ("martlet version --format = nd", 4, ["ndjson"]),
             ("martlet --format = csv config un", 5, ["unset", "untrust"]),
             ("martlet version --format =", 3, ["text", "json", "ndjson", "csv", "markdown"]),
+            ("martlet config set terminal.theme li", 4, ["light"]), ("martlet --set terminal.theme = da", 4, ["dark"]),
+            ("martlet --set terminal.th", 2, ["terminal.theme="]),
             ("martlet --answers ans", 2, ["answers.json"]), ("martlet nothing ''", 2, []),
         ])
     func bash(words: String, index: Int, expected: [String]) async throws {
         #expect(try await complete(words, at: index) == expected)
+    }
+
+    @Test(
+        "is bound in a zsh that has not loaded its completion",
+        .enabled(if: unsafe access("/usr/bin/zsh", X_OK) == 0))
+    func zsh() async throws {
+        try await withHome { home in
+            let run = try await Program.martlet.shell(
+                "PATH=\"${M%/*}:$PATH\" zsh -fc 'source <(martlet completion zsh); print -r -- ${_comps[martlet]}'",
+                home: home)
+            #expect(run.output == "_martlet\n" && run.errors.isEmpty, "\(run.errors)")
+        }
     }
 
     @Test("offers the same words in fish", .enabled(if: unsafe access("/usr/bin/fish", X_OK) == 0))

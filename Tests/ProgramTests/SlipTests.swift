@@ -9,6 +9,7 @@ struct SlipTests {
             ("chat lisst", "chat list"), ("gateway staus", "gateway status"), ("auth secrt", "auth secret"),
             ("auth secret gett x", "auth secret get"), ("auth add", "auth server add"), ("runs lst", "runs list"),
             ("run expct", "run expect"), ("chat lisst -m nobody/nothing", "chat list"),
+            ("chat shwo k7f3qd8z", "chat show"), ("auth secret lst", "auth secret list"), ("--hlep", "--help"),
         ])
     func refused(words: String, meant: String) async throws {
         try await withHome { home in
@@ -30,6 +31,15 @@ struct SlipTests {
             #expect(!run.errors.contains("did you mean 'run expect'"), "\(run.errors)")
             let sent = try await Program.martlet.run(["gateway", "--", "staus"], home: home)
             #expect(sent.code == 4, "\(sent.errors)")
+        }
+    }
+
+    @Test("in --only is refused before anything is done", arguments: ["version", "features", "help", "chat list"])
+    func only(words: String) async throws {
+        try await withHome { home in
+            let run = try await Program.martlet.shell("$M --only auht,chat \(words)", home: home)
+            #expect(run.code == 2 && run.output.isEmpty)
+            #expect(run.errors.contains("auht is not a feature of this build; did you mean 'auth'?"), "\(run.errors)")
         }
     }
 

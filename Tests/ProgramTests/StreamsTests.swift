@@ -31,6 +31,19 @@ struct StreamsTests {
         }
     }
 
+    @Test("begins a line for each tool where the answer and the messages are read together")
+    func together() async throws {
+        try await withHome { home in
+            try write("TODO: one\n", to: "\(home)/work/a.txt")
+            let run = try await Program.martlet.shell(
+                "cd work && $M ask -m martlet --tools 'Find the TODOs, then read a.txt' 2>&1", home: home)
+            let tools = ["search “", "read a.txt"]
+            let lines = run.output.lines.filter { line in tools.contains { line.contains($0) } }
+            #expect(lines.count >= 2, "\(run.output)")
+            #expect(lines.allSatisfy { line in tools.contains { line.hasPrefix($0) } }, "\(run.output)")
+        }
+    }
+
     @Test("says that it may open too few files", arguments: [6, 8, 10, 12]) func fewFiles(limit: Int) async throws {
         try await withHome { home in
             try write("name: b\nsteps: [{id: v, action: version}]\n", to: "\(home)/b.yaml")

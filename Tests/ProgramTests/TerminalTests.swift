@@ -5,8 +5,9 @@ struct TerminalTests {
     @Test(
         "asks before it destroys, and only a clear yes is one",
         arguments: [
-            ("y\n", "wiped", "code 0"), ("YES\n", "wiped", "code 0"), ("n\n", "with no", "code 6"),
-            ("\n", "with no", "code 6"),
+            ("y\n", "wiped", "code 0"), ("YES\n", "wiped", "code 0"),
+            ("n\n", "nothing was changed", "code 1"),
+            ("\n", "nothing was changed", "code 1"),
         ])
     func confirm(keys: String, answer: String, code: String) async throws {
         try await withHome { home in
@@ -29,6 +30,18 @@ struct TerminalTests {
                 try await talk.wait(for: "code 0")
                 try await talk.wait(for: "end 6")
                 #expect(talk.shown.contains("wiped"))
+            }
+        }
+    }
+
+    @Test("ends a question with its own mark and no other") func mark() async throws {
+        try await withHome { home in
+            try await Conversation.with(.bench, "$M --color never lab ask; echo code $?", home: home) { talk in
+                let asked = try await talk.wait(for: "What is your name? ")
+                #expect(!asked.contains("?:"))
+                try await talk.press("Ada\n")
+                try await talk.wait(for: "hello Ada")
+                try await talk.wait(for: "code 0")
             }
         }
     }
@@ -102,6 +115,21 @@ struct TerminalTests {
                 #expect(first.contains("\u{1B}]11;?\u{1B}\\\u{1B}[c"))
                 let second = try await talk.wait(for: "second")
                 #expect(!second.contains("]11;?"))
+            }
+        }
+    }
+
+    @Test("ends the lines of errors and notices between words") func wrapped() async throws {
+        try await withHome { home in
+            let script = "stty rows 24 cols 40; $M --color never runs show nosuch; $M --color never chat list; echo end"
+            try await Conversation.with(.martlet, script, home: home) { talk in
+                try await talk.wait(for: "end\r\n")
+                let lines = talk.shown.split(whereSeparator: \.isNewline).map(String.init)
+                let ends = [
+                    "martlet: there is no run 'nosuch';", "'martlet runs list' shows them",
+                    "no conversation yet; 'martlet chat'", "begins one",
+                ]
+                for end in ends { #expect(lines.contains(end), "\(lines)") }
             }
         }
     }

@@ -17,6 +17,7 @@ struct AuthPassphraseTests {
                 ("printf 'wrong horse battery' | $M auth secret get openai --passphrase-fd=0", 3),
                 ("MARTLET_PASSPHRASE='wrong horse battery' $M auth secret get openai", 3),
                 ("$M auth secret get openai", 6), ("$M auth secret get openai --passphrase-fd=99", nil),
+                ("$M auth secret get openai --passphrase-fd=99999999999", 2),
                 ("$M auth secret get openai --passphrase-fd=0 </dev/null", 2),
                 ("MARTLET_PASSPHRASE= $M auth secret get openai", 6),
                 ("printf x | $M auth secret set other --value-stdin", 6),

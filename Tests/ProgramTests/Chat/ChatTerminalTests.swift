@@ -27,7 +27,7 @@ struct ChatTerminalTests {
     }
 
     @Test(
-        "goes on after Ctrl-C has stopped an answer, which is kept, as is what was typed ahead",
+        "continues after Ctrl-C stopped an answer, and keeps the answer and what was typed ahead",
         arguments: [false, true])
     func stop(isTypedAhead: Bool) async throws {
         try await ChatHome.with { connection in

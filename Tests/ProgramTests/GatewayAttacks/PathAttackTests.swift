@@ -6,7 +6,7 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("Ways out of a folder, through a gateway that runs", .timeLimit(.minutes(5)))
+@Suite("Ways out of a folder, through a gateway that runs", .timeLimit(.minutes(30)))
 struct PathAttackTests {
     /// A gateway in which projects may be made beneath the folder `outside` is in.
     private func withPlayground(_ body: (GatewayClient, Playground) async throws -> Void) async throws {
