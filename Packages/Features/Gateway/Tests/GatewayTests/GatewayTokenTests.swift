@@ -9,7 +9,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("The gateway's token", .timeLimit(.minutes(2)))
+@Suite("The gateway's token", .timeLimit(.minutes(10)))
 struct GatewayTokenTests {
     private func token(
         _ folder: String, _ vault: any Feature.Type = MemoryVault.self, isNew: Bool = false,

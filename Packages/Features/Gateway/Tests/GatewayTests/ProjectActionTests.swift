@@ -10,7 +10,7 @@ import TurnLoop
 
 @testable import Gateway
 
-@Suite("The projects of the gateway on the command line", .timeLimit(.minutes(2)))
+@Suite("The projects of the gateway on the command line", .timeLimit(.minutes(10)))
 struct ProjectActionTests {
     private func perform(_ folder: String, _ action: String, _ arguments: JSONObject = [:]) async throws -> JSON {
         try await TestHost([MemoryVault.self, GatewayFeature.self], folder: folder).perform(

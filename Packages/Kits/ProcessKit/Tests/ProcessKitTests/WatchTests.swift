@@ -2,7 +2,7 @@ import Glibc
 import ProcessKit
 import Testing
 
-@Suite("A child that ends with this process", .timeLimit(.minutes(2)))
+@Suite("A child that ends with this process", .timeLimit(.minutes(10)))
 struct WatchTests {
     let launcher = Launcher()
 

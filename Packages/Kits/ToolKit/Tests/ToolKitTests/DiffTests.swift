@@ -6,7 +6,7 @@ import Testing
 
 @testable import ToolKit
 
-@Suite("Unified diffs", .timeLimit(.minutes(2)))
+@Suite("Unified diffs", .timeLimit(.minutes(10)))
 struct DiffTests {
     @Test("a diff of texts made at random leads from one to the other, whatever lines surround it", arguments: 0..<8)
     func roundTrip(_ round: UInt64) throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ToolKit
 
-@Suite("Tools that edit", .timeLimit(.minutes(2)))
+@Suite("Tools that edit", .timeLimit(.minutes(10)))
 struct EditToolTests {
     static func edits(_ list: [(String, String)], all: Bool = false) -> JSON {
         .array(

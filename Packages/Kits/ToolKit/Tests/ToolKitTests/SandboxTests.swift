@@ -6,7 +6,7 @@ import Testing
 
 @testable import ToolKit
 
-@Suite("The sandbox of bash.run", .timeLimit(.minutes(2)))
+@Suite("The sandbox of bash.run", .timeLimit(.minutes(10)))
 struct SandboxTests {
     static let isThere = unsafe access("/usr/bin/bwrap", X_OK) == 0
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ToolKit
 
-@Suite("bash.run", .timeLimit(.minutes(3)))
+@Suite("bash.run", .timeLimit(.minutes(10)))
 struct ShellToolTests {
     @Test("gives what was printed in its order, the exit code, and says how it ended")
     func runs() async throws {

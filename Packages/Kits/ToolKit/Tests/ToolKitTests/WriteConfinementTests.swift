@@ -7,7 +7,7 @@ import Testing
 
 @testable import ToolKit
 
-@Suite("Nothing is written outside of the folder", .timeLimit(.minutes(3)))
+@Suite("Nothing is written outside of the folder", .timeLimit(.minutes(30)))
 struct WriteConfinementTests {
     /// What is beside the working folder, with what is in it.
     private func outside(_ place: Playground) throws -> [String] {

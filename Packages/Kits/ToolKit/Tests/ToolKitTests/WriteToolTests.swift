@@ -6,7 +6,7 @@ import Testing
 
 @testable import ToolKit
 
-@Suite("Tools that write", .timeLimit(.minutes(2)))
+@Suite("Tools that write", .timeLimit(.minutes(10)))
 struct WriteToolTests {
     @Test("what a tool offers follows from the choice, and each says what it does to files")
     func offers() async throws {

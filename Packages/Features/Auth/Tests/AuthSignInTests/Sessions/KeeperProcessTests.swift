@@ -6,7 +6,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("Several processes with one session", .timeLimit(.minutes(2)))
+@Suite("Several processes with one session", .timeLimit(.minutes(10)))
 struct KeeperProcessTests {
     @Test("renew it once, although both find it over at the same moment with many requests each")
     func twoProcesses() async throws {

@@ -6,7 +6,7 @@ import KamiwazaTesting
 import Registry
 import Testing
 
-@Suite("The data of Auth", .timeLimit(.minutes(2)))
+@Suite("The data of Auth", .timeLimit(.minutes(10)))
 struct DataTests {
     private func stores(_ desk: OpenDesk) -> [String: any DataStore] {
         Dictionary(desk.registry.all((any DataStore).self).map { ($0.id, $0) }) { first, _ in first }

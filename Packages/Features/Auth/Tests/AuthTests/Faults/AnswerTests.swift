@@ -4,7 +4,7 @@ import JSON
 import KamiwazaTesting
 import Testing
 
-@Suite("An answer that is none", .timeLimit(.minutes(2)))
+@Suite("An answer that is none", .timeLimit(.minutes(10)))
 struct AnswerTests {
     private struct Case: Sendable {
         let fault: Fault

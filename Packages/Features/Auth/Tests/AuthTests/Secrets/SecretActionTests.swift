@@ -4,7 +4,7 @@ import JSON
 import KamiwazaTesting
 import Testing
 
-@Suite("Secrets by command", .timeLimit(.minutes(2)))
+@Suite("Secrets by command", .timeLimit(.minutes(10)))
 struct SecretActionTests {
     @Test("are kept, shown, listed without themselves, and forgotten")
     func life() async throws {

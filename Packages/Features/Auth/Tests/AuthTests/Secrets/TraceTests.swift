@@ -7,7 +7,7 @@ import Testing
 
 @testable import Auth
 
-@Suite("Traces", .timeLimit(.minutes(2)))
+@Suite("Traces", .timeLimit(.minutes(10)))
 struct TraceTests {
     @Test("tell which command asked which server, and hold no password and no token")
     func secrets() async throws {

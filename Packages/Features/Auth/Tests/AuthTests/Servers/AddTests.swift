@@ -7,7 +7,7 @@ import JSON
 import KamiwazaTesting
 import Testing
 
-@Suite("Setting a server up", .timeLimit(.minutes(2)))
+@Suite("Setting a server up", .timeLimit(.minutes(10)))
 struct AddTests {
     @Test("finds a platform, whether its web page or its API was named", arguments: ["", "/", "/api", "/api/"])
     func platform(path: String) async throws {

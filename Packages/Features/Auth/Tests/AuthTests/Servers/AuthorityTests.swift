@@ -9,7 +9,7 @@ import Testing
 
 @testable import Auth
 
-@Suite("An authority that counts for one server", .timeLimit(.minutes(2)))
+@Suite("An authority that counts for one server", .timeLimit(.minutes(10)))
 struct AuthorityTests {
     private func withServer(_ body: (KamiwazaServer, inout Desk, _ file: String) async throws -> Void) async throws {
         var setup = KamiwazaSetup()

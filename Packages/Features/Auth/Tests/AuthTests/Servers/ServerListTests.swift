@@ -5,7 +5,7 @@ import JSON
 import KamiwazaTesting
 import Testing
 
-@Suite("Servers that are set up", .timeLimit(.minutes(2)))
+@Suite("Servers that are set up", .timeLimit(.minutes(10)))
 struct ServerListTests {
     @Test("are listed, chosen and forgotten")
     func life() async throws {

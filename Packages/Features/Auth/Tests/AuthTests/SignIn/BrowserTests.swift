@@ -8,7 +8,7 @@ import Testing
 
 @testable import Auth
 
-@Suite("Signing in with a browser", .timeLimit(.minutes(2)))
+@Suite("Signing in with a browser", .timeLimit(.minutes(10)))
 struct BrowserTests {
     /// curl as the browser: it follows redirects, and what is behind the last `#` it posts as the receiver's page would.
     private static let browser = """

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Auth
 
-@Suite("What is left at a server", .timeLimit(.minutes(2)))
+@Suite("What is left at a server", .timeLimit(.minutes(10)))
 struct LeftoverTests {
     /// A vault with a passphrase that nobody gives any more.
     private func lock(_ desk: inout Desk) async throws {

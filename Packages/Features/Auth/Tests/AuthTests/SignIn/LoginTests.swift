@@ -7,7 +7,7 @@ import Testing
 
 @testable import Auth
 
-@Suite("Signing in", .timeLimit(.minutes(2)))
+@Suite("Signing in", .timeLimit(.minutes(10)))
 struct LoginTests {
     @Test("with a password keeps a session, and says who signed in")
     func password() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Auth
 
-@Suite("A device that is remembered", .timeLimit(.minutes(2)))
+@Suite("A device that is remembered", .timeLimit(.minutes(10)))
 struct RememberTests {
     @Test("has a token with the machine's name in the place of the session, for a hundred days")
     func named() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Auth
 
-@Suite("A program that runs on", .timeLimit(.minutes(2)))
+@Suite("A program that runs on", .timeLimit(.minutes(10)))
 struct ChangedElsewhereTests {
     private func bearer(_ token: JSON?) -> [String: String] {
         ["Authorization": "Bearer \(token?.string ?? "")"]

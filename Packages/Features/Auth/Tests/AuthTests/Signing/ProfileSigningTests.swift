@@ -8,7 +8,7 @@ import Testing
 
 @testable import Auth
 
-@Suite("The session of a profile", .timeLimit(.minutes(2)))
+@Suite("The session of a profile", .timeLimit(.minutes(10)))
 struct ProfileSigningTests {
     @Test("goes to its server, and to other ports of its host only behind TLS")
     func places() async throws {

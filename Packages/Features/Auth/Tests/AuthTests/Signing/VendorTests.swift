@@ -4,7 +4,7 @@ import Testing
 
 @testable import Auth
 
-@Suite("The key of a vendor", .timeLimit(.minutes(2)))
+@Suite("The key of a vendor", .timeLimit(.minutes(10)))
 struct VendorTests {
     private static let home: [(name: String, url: String, header: String, value: String)] = [
         ("openai", "https://api.openai.com/v1/models", "Authorization", "Bearer KEY"),

@@ -68,7 +68,7 @@ struct Desk: Sendable {
         isolation: isolated (any Actor)? = #isolation, _ body: (OpenDesk) async throws -> Result
     ) async throws -> Result {
         let host = try composed()
-        let lifecycle = Lifecycle(host: host)
+        let lifecycle = Lifecycle(host: host, limits: .unhurried)
         await lifecycle.start()
         let result: Swift.Result<Result, any Error>
         do {

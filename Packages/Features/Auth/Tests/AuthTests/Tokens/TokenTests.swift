@@ -5,7 +5,7 @@ import KamiwazaTesting
 import Registry
 import Testing
 
-@Suite("Access tokens", .timeLimit(.minutes(2)))
+@Suite("Access tokens", .timeLimit(.minutes(10)))
 struct TokenTests {
     @Test("are made, listed and revoked")
     func life() async throws {

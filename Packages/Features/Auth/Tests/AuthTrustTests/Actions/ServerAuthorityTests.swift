@@ -3,7 +3,7 @@ import Capabilities
 import HTTPTesting
 import Testing
 
-@Suite("An authority below a profile", .timeLimit(.minutes(2)))
+@Suite("An authority below a profile", .timeLimit(.minutes(10)))
 struct ServerAuthorityTests {
     @Test(
         "vouches for the server of the profile and for no other, also while the profile is in use",

@@ -94,7 +94,7 @@ struct Desk: Sendable {
 
     private func attempted(_ id: String, _ arguments: JSONObject, _ heard: Heard) async throws -> Done {
         let host = try composed()
-        let lifecycle = Lifecycle(host: host)
+        let lifecycle = Lifecycle(host: host, limits: .unhurried)
         await lifecycle.start()
         let registry = host.composition.registry
         let context = ActionContext(registry: registry, host: host, interaction: person, output: heard)

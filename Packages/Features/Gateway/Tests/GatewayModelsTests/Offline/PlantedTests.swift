@@ -2,7 +2,7 @@ import CoreTesting
 import GatewayModels
 import Testing
 
-@Suite("The offline model on repositories made at random", .timeLimit(.minutes(2)))
+@Suite("The offline model on repositories made at random", .timeLimit(.minutes(10)))
 struct PlantedTests {
     static let seeds: [UInt64] = [1, 2, 3, 5, 8, 13, 21, 34, 55, UInt64.random(in: 100...1_000_000)]
 
