@@ -86,7 +86,9 @@ struct SlowAttackTests {
         print("ended", count)
         """
 
-    @Test("may be nine thousand that only sit there: others are served, and they are ended when they stay idle")
+    @Test(
+        "may be nine thousand that only sit there: others are served, and they are ended when they stay idle",
+        .onlyRootSeesDescriptors)
     func many() async throws {
         // It raises its own limit of descriptors, as far as it may.
         try await GatewayHome.with { home in

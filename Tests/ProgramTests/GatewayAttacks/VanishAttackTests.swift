@@ -22,7 +22,8 @@ struct VanishAttackTests {
         return (connection, line.map { String($0.dropFirst(14)) })
     }
 
-    @Test("leave nothing behind: no turn, no process, no descriptor", arguments: [true, false])
+    @Test(
+        "leave nothing behind: no turn, no process, no descriptor", .onlyRootSeesDescriptors, arguments: [true, false])
     func stopped(byReset: Bool) async throws {
         try await GatewayClient.with { gateway in
             let project = try await gateway.makeProject()

@@ -1,5 +1,6 @@
 import FileKit
 import Glibc
+import Testing
 
 /// What runs on this machine, as /proc tells it.
 enum Processes {
@@ -43,5 +44,12 @@ enum Processes {
     /// Empty for a process that has just gone.
     private static func text(_ path: String) -> String {
         do { return String(decoding: try Files.read(path, limit: 1 << 16), as: UTF8.self) } catch { return "" }
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// For tests that count the descriptors of a program, which hides them with the secrets in its memory.
+    static var onlyRootSeesDescriptors: Self {
+        .enabled(if: geteuid() == 0, "only root may count the descriptors of a program that hides its memory")
     }
 }

@@ -29,7 +29,7 @@ public struct CommandLineProgram: Sendable {
     ///
     /// - Parameter arguments: with the program's own name first, as the system gives them.
     public func run(_ arguments: [String]) -> Int32 {
-        MainLoop.prepare()
+        let environment = MainLoop.prepare()
         let streams = StandardStreams()
         let (options, words, problem) = CommonOptions.take(
             from: Array(arguments.dropFirst()), settings: SettingOption.all(features))
@@ -42,7 +42,8 @@ public struct CommandLineProgram: Sendable {
             return errors.print(failure).rawValue
         }
         if !options.wantsHelp { for feature in features { feature.type?.prepare(for: words) } }
-        let workbench = Workbench(name: name, version: version, features: features, options: options.workbench)
+        let workbench = Workbench(
+            name: name, version: version, features: features, options: options.workbench, environment: environment)
         let command = Command(workbench: workbench, options: options, words: words, streams: streams)
         return command.run().rawValue
     }

@@ -76,4 +76,18 @@ struct DirectoriesTests {
             #expect(variables[name] == String(entry.dropFirst(name.count + 1)))
         }
     }
+
+    @Test("the environment is taken with its secrets, of which nothing stays in the process")
+    func takenEnvironment() async {
+        await #expect(processExitsWith: .success) {
+            let own = ["TAKEN_TOKEN": "first-canary", "TAKEN_EMPTY": "", "TAKEN_PLAIN": "a=b"]
+            for (name, value) in own { unsafe setenv(name, value, 1) }
+            let variables = Environment.take { $0 != "TAKEN_PLAIN" && $0.hasPrefix("TAKEN_") }
+            #expect(own.allSatisfy { variables[$0.key] == $0.value })
+            #expect(unsafe String(cString: try #require(getenv("TAKEN_TOKEN"))) == "")
+            let left = Environment.snapshot()
+            #expect(left["TAKEN_TOKEN"] == "" && left["TAKEN_EMPTY"] == "" && left["TAKEN_PLAIN"] == "a=b")
+            #expect(left["PATH"] == variables["PATH"])
+        }
+    }
 }

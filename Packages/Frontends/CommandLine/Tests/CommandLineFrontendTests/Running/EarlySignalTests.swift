@@ -52,7 +52,7 @@ private enum EarlySignal {
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
-        MainLoop.prepare()
+        _ = MainLoop.prepare()
         Glibc.raise(signal)
     }
 }

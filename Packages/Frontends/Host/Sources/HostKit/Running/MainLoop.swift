@@ -1,4 +1,5 @@
 public import Capabilities
+import FileKit
 import Glibc
 import ProcessKit
 import Synchronization
@@ -29,9 +30,15 @@ public final class MainLoop: TaskExecutor {
         self.signals = signals
     }
 
-    /// Gives a signal that comes before `run` the exit code that it has later. To be called as early as possible.
-    public static func prepare() {
+    /// Gives a signal that comes before `run` the exit code that it has later, and keeps what secrets there will be from
+    /// core dumps and other processes. To be called as early as possible.
+    ///
+    /// - Returns: the variables that the program was started with. They are nowhere else afterwards as far as they are
+    ///   secret, so that no command which a model runs finds them in `/proc`.
+    public static func prepare() -> [String: String] {
         Signals.endProcessUntilInstalled()
+        ProcessMemory.hide()
+        return Environment.take(hiding: CommandEnvironment.isSecret)
     }
 
     /// Throws when so few files may be open that what waits for threads and descriptors could not even say so.

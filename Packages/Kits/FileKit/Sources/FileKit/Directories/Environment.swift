@@ -19,4 +19,22 @@ public enum Environment {
         }
         return variables
     }
+
+    /// A copy of all variables, after which the values of those that are secret are overwritten where the system keeps
+    /// them: no child gets them any more, and `/proc/PID/environ` does not show them to other processes.
+    ///
+    /// Take it once at the start, before there is another thread.
+    public static func take(hiding isSecret: (String) -> Bool) -> [String: String] {
+        let variables = snapshot()
+        guard var entry = unsafe filekit_environ() else { return variables }
+        while let text = unsafe entry.pointee {
+            if let equals = unsafe strchr(text, Int32(UInt8(ascii: "="))) {
+                let name = unsafe String(cString: text).prefix { $0 != "=" }
+                let value = unsafe equals + 1
+                if isSecret(String(name)) { unsafe explicit_bzero(value, strlen(value)) }
+            }
+            unsafe entry += 1
+        }
+        return variables
+    }
 }

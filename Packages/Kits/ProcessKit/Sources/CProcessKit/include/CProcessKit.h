@@ -41,3 +41,6 @@ void processkit_signals_acknowledge(void);
 void processkit_signals_set_restore(void (*_Nullable restore)(void));
 // Ignores SIGPIPE and SIGXFSZ, and does not ignore SIGCHLD.
 void processkit_settle_signals(void);
+
+// Keeps the memory of this process from core dumps and from other processes of the same user.
+void processkit_hide_memory(void);

@@ -20,11 +20,16 @@ public struct CommandEnvironment: Sendable, Hashable, ExpressibleByDictionaryLit
         _ base: [String: String], removing suffixes: [String] = secretSuffixes, adding: [String: String] = [:]
     ) -> CommandEnvironment {
         let suffixes = suffixes.map { $0.uppercased() }
-        let kept = base.filter { variable in
-            let name = variable.key.uppercased()
-            return !suffixes.contains { name == $0 || name.hasSuffix("_\($0)") }
-        }
+        let kept = base.filter { !isSecret($0.key, suffixes) }
         return CommandEnvironment(kept.merging(adding) { $1 })
+    }
+
+    /// Whether a variable of that name commonly holds a secret.
+    public static func isSecret(_ name: String) -> Bool { isSecret(name, secretSuffixes) }
+
+    private static func isSecret(_ name: String, _ suffixes: [String]) -> Bool {
+        let name = name.uppercased()
+        return suffixes.contains { name == $0 || name.hasSuffix("_\($0)") }
     }
 
     /// How the names of variables end that commonly hold secrets.
