@@ -12,6 +12,8 @@ struct LevelRun: Sendable {
     let slots: Turn
     let record: RunRecord
     private(set) var outcomes: [String: StepOutcome] = [:]
+    /// The steps whose results are no values any more.
+    private var masked: Set<String> = []
     /// Whether anything is done that an earlier part of the run has not done.
     private var hasWorked = false
 
@@ -51,6 +53,7 @@ struct LevelRun: Sendable {
                 running -= 1
                 let id = steps[index].id
                 outcomes[id] = outcome
+                if outcome.isMasked { masked.insert(id) }
                 for dependent in dependents[id] ?? [] {
                     open[steps[dependent].id, default: 1] -= 1
                     if open[steps[dependent].id] == 0 { ready.append(dependent) }
@@ -72,7 +75,9 @@ struct LevelRun: Sendable {
     mutating func restoreFromRecord() {
         hasWorked = true
         for step in level.bundle.steps {
-            outcomes[step.id] = record.outcome(of: level.prefix + step.id) ?? StepOutcome(.cancelled)
+            let outcome = record.outcome(of: level.prefix + step.id) ?? StepOutcome(.cancelled)
+            outcomes[step.id] = outcome
+            if outcome.isMasked { masked.insert(step.id) }
         }
     }
 
@@ -97,6 +102,7 @@ struct LevelRun: Sendable {
         do throws(BundleProblems) {
             if !asks, !isGood, !runsAnyway { return StepStart(step, key, .settled(StepOutcome(.blocked))) }
             if let condition = step.condition {
+                try requireValues([(step.path + ["if"], condition)])
                 var scope = scope(for: [condition])
                 scope.hasSucceeded = isGood
                 let runs = try value(at: step.path + ["if"]) { () throws(ExpressionError) in
@@ -104,6 +110,7 @@ struct LevelRun: Sendable {
                 }
                 if !runs { return StepStart(step, key, .settled(StepOutcome(!isGood && !asks ? .blocked : .skipped))) }
             }
+            if !masked.isEmpty { try requireValues(step.expressions) }
             return StepStart(step, key, .run(try instances(of: step)))
         } catch {
             var outcome = StepOutcome(.failed)
@@ -130,7 +137,8 @@ struct LevelRun: Sendable {
             var names: Set<String> = []
             for combination in combinations {
                 let words = combination.map { "\($0.0)=\($0.1.string ?? $0.1.text())" }.joined(separator: ",")
-                let plain = PlainText.escape(words)
+                // The name stands in all that is told and kept of the step.
+                let plain = PlainText.escape(engine.redactor.redact(words))
                 var (name, number) = (plain, 1)
                 while !names.insert(name).inserted {
                     number += 1
@@ -190,6 +198,22 @@ struct LevelRun: Sendable {
             "run": .object(run),
             "bundle": ["name": .string(level.bundle.name), "folder": .string(level.bundle.source.folder)],
         ])
+    }
+
+    /// Throws where the mark in the place of a secret would be taken for a value.
+    private func requireValues(
+        _ expressions: [(path: [String], expression: Expression)]
+    ) throws(BundleProblems) {
+        for (path, expression) in expressions {
+            guard let reference = expression.resultReferences.first(where: { masked.contains($0.path[1]) }) else {
+                continue
+            }
+            throw BundleProblems(
+                problem: level.bundle.source.problem(
+                    "the result of '\(reference.path[1])' holds a secret, which was not kept when the run broke off; "
+                        + "run the bundle from its beginning, or take the secret by 'env: {NAME: {secret: …}}'",
+                    at: path, offset: reference.offset))
+        }
     }
 
     private func value(at path: [String], _ template: JSONTemplate, _ scope: Scope) throws(BundleProblems) -> JSON {

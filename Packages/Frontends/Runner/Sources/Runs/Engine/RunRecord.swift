@@ -17,9 +17,10 @@ final class RunRecord: Sendable {
     /// Whether this is the first time that something cannot be written down.
     func isFirstLoss() -> Bool { state.withLock { !exchange(&$0.hasLost, with: true) } }
 
-    func add(_ update: StepUpdate) {
+    /// - Parameter outcome: with what secrets there are in its result, as a value for steps of the end.
+    func add(_ update: StepUpdate, _ outcome: StepOutcome) {
         state.withLock { state in
-            state.outcomes[update.key] = update.outcome
+            state.outcomes[update.key] = outcome
             state.updates.append(update)
         }
     }

@@ -17,7 +17,7 @@ struct StepWork: Sendable {
         let step = start.step
         switch start.decision {
         case .restored(let outcome):
-            await tell(update(start.key, step, outcome) { $0.isRestored = true })
+            await tell(update(start.key, step, outcome) { $0.isRestored = true }, outcome)
             return outcome
         case .settled(let outcome): return await settle(start.key, step, outcome)
         case .run(.one(let instance)): return await run(instance, step)
@@ -46,6 +46,7 @@ struct StepWork: Sendable {
         }
         var outcome = StepOutcome(.ok)
         outcome.result = .array(outcomes.map(\.result))
+        outcome.isMasked = outcomes.contains(where: \.isMasked)
         outcome.duration = stopwatch.time()
         if let bad = outcomes.first(where: { $0.status == .failed }) {
             (outcome.status, outcome.exit, outcome.error) = (.failed, bad.exit, bad.error)
@@ -60,7 +61,7 @@ struct StepWork: Sendable {
 
     private func run(_ instance: StepInstance, _ step: Step) async -> StepOutcome {
         if step.path[0] != "finally", let known = engine.journal.finished[instance.key] {
-            await tell(update(instance.key, step, known) { $0.isRestored = true })
+            await tell(update(instance.key, step, known) { $0.isRestored = true }, known)
             return known
         }
         if case .bundle(let path) = step.work { return await runBundle(path, instance, step) }
@@ -179,7 +180,10 @@ struct StepWork: Sendable {
                 outcome.error = StepError(code: "bundle.expression", message: problem.text)
             }
         }
-        if outcome.status == .ok { outcome.result = ["outputs": .object(values)] }
+        if outcome.status == .ok {
+            outcome.result = ["outputs": .object(values)]
+            outcome.isMasked = outcomes.contains(where: \.isMasked)
+        }
         return outcome
     }
 
@@ -201,6 +205,20 @@ struct StepWork: Sendable {
         } catch {
             await engine.emit(.notice(step: instance.key, "the cache could not be read: \(AnyFailure(error).message)"))
             return nil
+        }
+    }
+
+    private func keep(
+        _ outcome: StepOutcome, as digest: String, for lifetime: Duration, of instance: StepInstance
+    ) async {
+        do {
+            // The mark in the place of a secret would be the value of the next run.
+            guard !outcome.isMasked, engine.redactor.redact(outcome.result) == outcome.result else {
+                throw RunError.secretResult
+            }
+            try engine.journal.keep(outcome.result, as: digest, until: engine.now() + lifetime)
+        } catch {
+            await engine.emit(.notice(step: instance.key, "the result is not cached: \(AnyFailure(error).message)"))
         }
     }
 
@@ -234,8 +252,8 @@ struct StepWork: Sendable {
         return update
     }
 
-    private func tell(_ update: StepUpdate) async {
-        record.add(update)
+    private func tell(_ update: StepUpdate, _ outcome: StepOutcome) async {
+        record.add(update, outcome)
         await engine.emit(.step(update))
     }
 
@@ -245,12 +263,7 @@ struct StepWork: Sendable {
         _ instance: StepInstance, _ step: Step, _ outcome: StepOutcome, triesAgain: Bool = false
     ) async -> StepOutcome {
         if outcome.status == .ok, let digest = digest(instance, step), let cache = step.cache {
-            do {
-                try engine.journal.keep(
-                    engine.redactor.redact(outcome.result), as: digest, until: engine.now() + cache.lifetime)
-            } catch {
-                await engine.emit(.notice(step: instance.key, "the result is not cached: \(AnyFailure(error).message)"))
-            }
+            await keep(outcome, as: digest, for: cache.lifetime, of: instance)
         }
         return await settle(instance.key, step, outcome, instance.arguments) { $0.triesAgain = triesAgain }
     }
@@ -264,9 +277,9 @@ struct StepWork: Sendable {
         do { try await written(step) { try engine.journal.end(ended) } } catch {
             ended.outcome = failure(error)
         }
-        await tell(ended)
         var outcome = outcome
         if ended.outcome.status != outcome.status { outcome = ended.outcome }
+        await tell(ended, outcome)
         return outcome
     }
 }

@@ -9,7 +9,8 @@ extension Journal {
     ///
     /// - Parameter alone: refuses that while another run of the same file goes on.
     public func begin(
-        _ bundle: Bundle, inputs: JSONObject, alone: Bool = false, eventsKept: Int = RunOptions().eventsKept
+        _ bundle: Bundle, digest: String? = nil, inputs: JSONObject, alone: Bool = false,
+        eventsKept: Int = RunOptions().eventsKept
     ) async throws -> JournalRun {
         let time = now()
         let holder = ProcessIdentity.own.text
@@ -39,7 +40,7 @@ extension Journal {
                 """
                 INSERT INTO runs (id, name, file, digest, inputs, started, status, holder, number)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM runs))
-                """, id.text, bundle.name, bundle.source.file, bundle.source.digest, text, time,
+                """, id.text, bundle.name, bundle.source.file, digest ?? bundle.source.digest, text, time,
                 RunSummary.Status.running.rawValue, holder)
             return id
         }
@@ -89,7 +90,9 @@ extension Journal {
                 """, id.text
             ) { row -> (key: String, outcome: StepOutcome, isFinal: Bool) in
                 var outcome = StepOutcome(StepStatus(rawValue: try row[1]) ?? .failed)
-                outcome.result = try JSON(parsing: Array((try row[2] as String).utf8))
+                let result = Array((try row[2] as String).utf8)
+                outcome.result = try JSON(parsing: result)
+                outcome.isMasked = result.contains(Array(Redactor.mark.utf8))
                 outcome.exit = try row[3]
                 if let code: String = try row[4] {
                     outcome.error = StepError(code: code, message: try (row[5] as String?) ?? "")

@@ -8,6 +8,7 @@ public enum RunError: Failure, Hashable {
     case alreadyDone(String)
     case changed(String)
     case overlaps(String, String)
+    case secretResult
 
     public var code: String {
         switch self {
@@ -17,11 +18,15 @@ public enum RunError: Failure, Hashable {
         case .alreadyDone: "run.already-done"
         case .changed: "run.changed"
         case .overlaps: "run.overlaps"
+        case .secretResult: "run.secret-result"
         }
     }
 
     public var exit: ExitCode {
-        if case .overlaps = self { .failed } else { .usage }
+        switch self {
+        case .overlaps, .secretResult: .failed
+        case .unknown, .ambiguous, .stillRunning, .alreadyDone, .changed: .usage
+        }
     }
 
     public var message: String {
@@ -35,6 +40,7 @@ public enum RunError: Failure, Hashable {
             "\(PlainText.escape(file)) was changed since that run began; run it from the beginning, or take the change back"
         case .overlaps(let name, let id):
             "\(PlainText.escape(name)) is still running as \(id), so it was not started a second time"
+        case .secretResult: "it holds a secret, which is never kept"
         }
     }
 }

@@ -13,6 +13,8 @@ public struct StepOutcome: Sendable, Hashable {
     public var attempts = 0
     /// Whether it counts as well done although it failed.
     public var isForgiven = false
+    /// Whether the result was read where it is kept, and held a secret that is not kept: what is left is no value.
+    var isMasked = false
 
     public init(_ status: StepStatus) {
         self.status = status
