@@ -1,3 +1,4 @@
+import FileKit
 import Glibc
 import JSON
 import ProcessKit
@@ -170,6 +171,59 @@ struct RunnerStoryTests {
             #expect(try await run().code == 3)
             #expect(try await home.martlet("run", "project/.martlet/bundles/own.yaml").code == 0)
             #expect(try await home.martlet("run", "nobody").code == 2)
+        }
+    }
+
+    @Test("trusts with a project's bundle all that it runs, at any depth, and nothing that lies elsewhere")
+    func companions() async throws {
+        try await RunnerHome.with { home in
+            func run() async throws -> Program.Run {
+                try await Program.martlet.shell("cd project && $M run outer", home: home.path, adding: home.variables)
+            }
+            try home.write(
+                "{name: outer, steps: [{bundle: ../../lib/part.yaml}]}", "project/.martlet/bundles/outer.yaml")
+            try home.write("{name: part, steps: [{id: deep, bundle: deep/deep.yaml}]}", "project/lib/part.yaml")
+            let deep = "{name: deep, steps: [{action: version}]}"
+            try home.write(deep, "project/lib/deep/deep.yaml")
+            let trusted = try await home.martlet("config", "trust", "project")
+            #expect(trusted.code == 0 && trusted.errors.contains("new: the bundle"))
+            #expect(trusted.errors.contains("project/lib/part.yaml") && trusted.errors.contains("lib/deep/deep.yaml"))
+            #expect(try await run().code == 0)
+
+            // As after `git pull`: the file that was read and agreed to is the same, and what it runs is not.
+            let harm =
+                "{name: deep, permissions: {effects: writes}, steps: [{action: file.write, with: {path: x, text: y}}]}"
+            try home.write(harm, "project/lib/deep/deep.yaml")
+            let refused = try await run()
+            #expect(refused.code == 3 && refused.errors.contains("lib/deep/deep.yaml belongs to a project"))
+            #expect(refused.errors.contains("martlet config trust") && !Files.exists("\(home.path)/project/lib/deep/x"))
+            // Whoever names the file has allowed it; what it may do is another matter.
+            #expect(try await home.martlet("run", "project/.martlet/bundles/outer.yaml").code == 2)
+            try home.write(deep, "project/lib/deep/deep.yaml")
+            #expect(try await run().code == 0)
+
+            // A link that leads out of the project is no part of it, whatever its name says.
+            try home.write(deep, "elsewhere.yaml")
+            #expect(unsafe symlink("\(home.path)/elsewhere.yaml", "\(home.path)/project/lib/link.yaml") == 0)
+            try home.write("{name: part, steps: [{bundle: link.yaml}]}", "project/lib/part.yaml")
+            #expect(try await home.martlet("config", "trust", "project").code == 0)
+            let out = try await run()
+            #expect(out.code == 2 && out.errors.contains("runs only bundles of the project and your own"))
+            #expect(try await home.martlet("config", "untrust", "project").code == 0)
+            #expect(try await run().code == 3)
+        }
+    }
+
+    @Test("does not go on when a bundle that it runs was changed", arguments: [false, true])
+    func changedInside(isChanged: Bool) async throws {
+        try await RunnerHome.with { home in
+            try home.write("{name: b, steps: [{bundle: part.yaml}, {action: run.expect, with: {that: false}}]}")
+            try home.write("{name: part, steps: [{action: version}]}", "part.yaml")
+            #expect(try await home.martlet("run", "b.yaml").code == 1)
+            if isChanged { try home.write("{name: part, steps: [{action: features}]}", "part.yaml") }
+            let resumed = try await home.martlet("run", "--resume", "last")
+            #expect(resumed.code == (isChanged ? 2 : 1))
+            #expect(resumed.errors.contains("was changed since that run began") == isChanged, "\(resumed.errors)")
         }
     }
 

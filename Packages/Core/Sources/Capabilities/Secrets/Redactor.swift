@@ -24,6 +24,16 @@ public final class Redactor: Sendable {
         }
     }
 
+    /// From now on every text in the value is taken out, at any depth.
+    public func learn(textsOf value: JSON) {
+        switch value {
+        case .string(let text): learn(Secret(text))
+        case .array(let elements): for element in elements { learn(textsOf: element) }
+        case .object(let members): for (_, member) in members { learn(textsOf: member) }
+        default: break
+        }
+    }
+
     /// The text with a mark in the place of each secret.
     public func redact(_ text: String) -> String {
         let bytes = Array(text.utf8)

@@ -18,6 +18,8 @@ enum RunnerError: Failure {
     case cannotStop(String)
     case notRunning(String)
     case schedule(String)
+    /// - Parameter variables: the file with variables of the unit; nil for cron.
+    case scheduledSecret(input: String, variables: String?)
     case file(String)
     case notSo(String)
     case journal(AnyFailure)
@@ -36,7 +38,7 @@ enum RunnerError: Failure {
         case .replayed(let code, _, _, _): code
         case .cannotStop: "run.not-stopped"
         case .notRunning: "run.not-running"
-        case .schedule: "bundle.schedule"
+        case .schedule, .scheduledSecret: "bundle.schedule"
         case .file: "run.file"
         case .notSo: "run.expectation"
         case .journal(let error): error.code
@@ -64,6 +66,13 @@ enum RunnerError: Failure {
             "\(PlainText.escape(file)) belongs to a project and is not trusted, or was changed since; read it, then "
                 + "'martlet config trust'"
         case .options(let what), .input(let what), .schedule(let what), .file(let what), .notSo(let what): what
+        case .scheduledSecret(let input, let variables):
+            "the input '\(input)' is secret, and others can read the words of a command; take it from the vault by "
+                + "'env: {NAME: {secret: …}}' in the bundle"
+                + (variables.map {
+                    ", or write \(GivenInputs.variable(of: input))=… into \(PlainText.escape($0)) and keep that to "
+                        + "yourself with chmod 600"
+                } ?? "")
         case .notPermitted(let action, let effect):
             "\(action) \(effect.rawValue) something, and the bundle does not permit it; add it to permissions.actions"
         case .runsItself: "a bundle runs another one with 'bundle: FILE' in a step, and not with this action"

@@ -11,7 +11,8 @@ public struct RunnerFeature: RunningFeature {
     // everything that keeps data or secrets, for each run.
     public static let manifest = Manifest(
         id: "runner", summary: "Run bundles of actions unattended", version: "0.1.0",
-        provides: [.shared((any DataStore).self)], namespaces: ["run", "runs", "file"],
+        provides: [.shared((any DataStore).self), .shared((any CompanionFiles).self)],
+        namespaces: ["run", "runs", "file"],
         groups: [
             "run": "Run a bundle of actions, or have it run by itself",
             "runs": "Look at runs that were, and go on with them",
@@ -28,6 +29,7 @@ public struct RunnerFeature: RunningFeature {
         registry.provide(
             (any DataStore).self,
             DatabaseStore(id: "runner.runs", summary: "Runs of bundles", database: services.journal.database))
+        registry.provide((any CompanionFiles).self, BundleCompanions())
         let groups = [
             RunAction(services).all, RunsActions(services).all, InstallAction.all, StepActions.all, FileActions.all,
         ]

@@ -159,17 +159,17 @@ struct RunTests {
                 "MARTLET_INPUT_A": "variable", "MARTLET_INPUT_B": "variable", "MARTLET_INPUT_C_D": "variable",
                 "MARTLET_INPUT_KEY": "hunter2-hunter2",
             ]
-            try desk.write("{a: 'file', b: 'file'}", "inputs.json5")
+            try desk.write("{a: 'file', b: 'file', keys: ['tiger9-tiger9', {k: 'lion77-lion77'}]}", "inputs.json5")
             let run = try await desk.run(
                 """
                 name: inputs
-                inputs: {a: {}, b: {}, c-d: {}, key: {secret: true}}
+                inputs: {a: {}, b: {}, c-d: {}, key: {secret: true}, keys: {type: list, secret: true}}
                 steps:
                   - id: say
                     action: lab.echo
                     with:
                       value: "${{ inputs.a }} ${{ inputs.b }} ${{ inputs['c-d'] }} ${{ inputs.key }}"
-                      say: "key=${{ inputs.key }}"
+                      say: "key=${{ inputs.key }} ${{ inputs.keys[0] }} ${{ inputs.keys[1].k }}"
                 """,
                 [
                     "input": ["a=word"], "inputs": .string("\(desk.folder)/inputs.json5"),
@@ -179,9 +179,11 @@ struct RunTests {
             let everything =
                 desk.output.events.map { $0.json.text() + ($0.text ?? "") }.joined() + run.json.text()
                 + (try desk.read("r.ndjson")) + (try desk.read("r.html"))
-            #expect(everything.contains("redacted") && !everything.contains("hunter2"))
             let database = try desk.read("home/data/runs.db") + ((try? desk.read("home/data/runs.db-wal")) ?? "")
-            #expect(!database.contains("hunter2"))
+            #expect(everything.contains("redacted"))
+            for secret in ["hunter2", "tiger9", "lion77"] {
+                #expect(!everything.contains(secret) && !database.contains(secret), "\(secret)")
+            }
         }
     }
 

@@ -131,6 +131,26 @@ struct ScheduleTests {
         }
     }
 
+    @Test("takes no secret input, which others could read, and says where it belongs", arguments: ["systemd", "cron"])
+    func secretInput(kind: String) async throws {
+        try await Desk.with { desk in
+            let file = try desk.write(
+                "{name: b, schedule: {every: 1h}, inputs: {pw: {secret: true}, x: {}}, steps: [{action: lab.echo}]}",
+                "b.yaml")
+            var arguments: JSONObject = ["bundle": .string(file), "write": true, "input": ["x=1", "pw=TopSecret99"]]
+            arguments[kind] = true
+            let error = await #expect(throws: RunnerError.self) { try await desk.perform("run.install", arguments) }
+            let message = error?.message ?? ""
+            #expect(message.contains("'pw' is secret") && message.contains("env: {NAME: {secret: …}}"))
+            #expect(message.contains("MARTLET_INPUT_PW") == (kind == "systemd"))
+            #expect(!message.contains("TopSecret99") && desk.output.events.isEmpty)
+            #expect(throws: (any Error).self) { try desk.read(".config/systemd/user/martlet-b.service") }
+            // What is not secret is taken as ever.
+            _ = try await desk.perform("run.install", ["bundle": .string(file), "systemd": true, "input": ["x=1"]])
+            #expect(desk.output.events.compactMap(\.text).joined().contains(#""x=1""#))
+        }
+    }
+
     @Test("is removed by its file or by its name, and what else is there stays") func uninstall() async throws {
         try await Desk.with { desk in
             desk.variables["PATH"] = ""

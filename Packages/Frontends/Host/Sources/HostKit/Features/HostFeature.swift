@@ -11,7 +11,7 @@ public struct HostFeature: Feature {
             .fallback((any SecretStore).self), .single((any SettingsWriter).self),
             .single((any ActionPerformer).self), .single((any TrustedFiles).self),
         ],
-        needs: [.all((any DataStore).self)],
+        needs: [.all((any DataStore).self), .all((any CompanionFiles).self)],
         namespaces: ["version", "features", "doctor", "config", "data"],
         groups: [
             "config": "Look at and change the settings", "data": "Look after what is kept on this machine",
@@ -20,8 +20,8 @@ public struct HostFeature: Feature {
     public init(_ settings: FeatureSettings) {}
 
     public func register(in registry: inout RegistryBuilder) {
-        registry.provide(
-            (any SecretStore).self, EnvironmentSecretStore { Environment.snapshot() } as any SecretStore)
+        let environment = registry.surroundings.environment
+        registry.provide((any SecretStore).self, EnvironmentSecretStore { environment } as any SecretStore)
         registry.provide(
             (any SettingsWriter).self, UserSettingsWriter(locations: registry.surroundings.locations))
         registry.provide((any ActionPerformer).self, HostPerformer())

@@ -9,7 +9,8 @@ enum TrustActions {
     static func trust(_ context: ActionContext, _ path: PathValue?) async throws -> TrustRow {
         let file = try file(path, context.host)
         let risky = try risky(file, context.host)
-        let bundles = try TrustedBundles.all(besides: file)
+        let bundles = try TrustedBundles.all(
+            besides: file, with: context.registry.all((any CompanionFiles).self))
         guard !risky.isEmpty || !bundles.isEmpty else {
             throw HostError.nothingToTrust("\(file) sets nothing that needs trust; it is used as it is")
         }
@@ -34,7 +35,9 @@ enum TrustActions {
         let file = try file(path, context.host)
         let trust = ProjectTrust(state: context.host.locations.state)
         var was = try await trust.untrust(file)
-        for (path, _) in try TrustedBundles.all(besides: file) where try await trust.untrust(path) { was = true }
+        let bundles = try TrustedBundles.all(
+            besides: file, with: context.registry.all((any CompanionFiles).self))
+        for (path, _) in bundles where try await trust.untrust(path) { was = true }
         guard was else { throw HostError.nothingToTrust("\(file) was not trusted") }
         return TrustRow(file: file, isTrusted: false, settings: [:], bundles: [])
     }
@@ -78,6 +81,8 @@ struct TrustRow: Record {
         Field("file", "The settings file", .name) { $0.file },
         Field("trusted", "Whether its settings are used") { $0.isTrusted },
         Field("settings", "What it may set by that") { JSON.object($0.settings) },
-        Field("bundles", "The bundles that may be run by their names") { $0.bundles.isEmpty ? nil : $0.bundles },
+        Field("bundles", "The bundles that may be run by their names, and those that they run") {
+            $0.bundles.isEmpty ? nil : $0.bundles
+        },
     ]
 }

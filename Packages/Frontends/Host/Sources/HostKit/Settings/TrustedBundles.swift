@@ -19,6 +19,19 @@ final class TrustedBundles: TrustedFiles {
         ["bundle": .string(String(decoding: content, as: UTF8.self))]
     }
 
+    /// The bundles of the project to which a settings file belongs, and what they bring along, with what they contain.
+    static func all(
+        besides settings: String, with companions: [any CompanionFiles]
+    ) throws -> [(path: String, content: [UInt8])] {
+        let own = try all(besides: settings)
+        let project = settings.split(separator: "/").dropLast(2).map { "/\($0)" }.joined()
+        var known = Set(own.map(\.path))
+        let others = own.flatMap { file in
+            companions.flatMap { $0.companions(of: file.path, content: file.content, in: project) }
+        }
+        return own + others.filter { known.insert($0.path).inserted }
+    }
+
     /// The bundles of the project to which a settings file belongs, with what they contain.
     static func all(besides settings: String) throws -> [(path: String, content: [UInt8])] {
         let folder = settings[..<(settings.lastIndex(of: "/") ?? settings.startIndex)] + "/bundles"

@@ -12,18 +12,20 @@ struct BundleFinder {
 
     /// The bundle that is meant. A path that the person has typed is thereby allowed; a name means one of the project's
     /// bundles, which have to be trusted, or one of their own.
-    func find(_ name: String) throws -> BundleSource {
+    func find(_ name: String) throws -> BundleLibrary {
         let isName = !name.contains("/") && !Self.endings.contains { name.hasSuffix($0) }
-        guard isName else { return try Self.read(absolute(name)) }
+        guard isName else { return BundleLibrary(try Self.read(absolute(name)), .person) }
         let folders = [projectFolder, host.locations.config + "/bundles"]
         for folder in folders {
             for ending in Self.endings where Files.exists("\(folder)/\(name)\(ending)") {
                 let path = "\(folder)/\(name)\(ending)"
                 let text = try Self.text(path)
-                guard folder != folders[0] || trusted?.trusts(path, content: text) == true else {
-                    throw RunnerError.notTrusted(path)
-                }
-                return try BundleSource(text, file: path)
+                guard folder == folders[0] else { return BundleLibrary(try BundleSource(text, file: path), .person) }
+                guard trusted?.trusts(path, content: text) == true else { throw RunnerError.notTrusted(path) }
+                let project = String(folder.dropLast("/.martlet/bundles".count))
+                return BundleLibrary(
+                    try BundleSource(text, file: path),
+                    .project(folder: project, config: host.locations.config, trusted: trusted))
             }
         }
         throw RunnerError.unknownName(name, folders: folders)
@@ -48,7 +50,7 @@ struct BundleFinder {
         try BundleSource(try text(path), file: path)
     }
 
-    private static func text(_ path: String) throws(BundleFailure) -> [UInt8] {
+    static func text(_ path: String) throws(BundleFailure) -> [UInt8] {
         do throws(FileError) { return try Files.read(path, limit: BundleSource.longest) } catch {
             throw BundleFailure([BundleProblem(file: path, error.message)])
         }

@@ -34,10 +34,13 @@ struct GivenInputs {
             }
             given[String(parts[0])] = String(parts[1])
         }
+        let found = BundleInputs.values(for: bundle, words: given, values: values)
         for input in bundle.inputs where input.isSecret {
-            if let text = given[input.name] ?? values[input.name]?.string { host.redactor.learn(Secret(text)) }
+            if let text = given[input.name] { host.redactor.learn(Secret(text)) }
+            // Of a list or a map each text is a secret of its own.
+            for value in [values[input.name], found.values[input.name]] { value.map(host.redactor.learn(textsOf:)) }
         }
-        return BundleInputs.values(for: bundle, words: given, values: values)
+        return found
     }
 
     /// `MARTLET_INPUT_API_KEY` for `api-key`.

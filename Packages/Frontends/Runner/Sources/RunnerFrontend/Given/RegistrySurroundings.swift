@@ -5,6 +5,7 @@ import Registry
 /// What this program can do, as the check of bundles asks for it.
 struct RegistrySurroundings: BundleSurroundings {
     let host: Host
+    let library: BundleLibrary
 
     func action(_ name: String) -> ActionFacts? {
         guard let action = host.composition.registry.actions[name] else { return nil }
@@ -47,13 +48,7 @@ struct RegistrySurroundings: BundleSurroundings {
     }
 
     func bundle(_ path: String, besides file: String) throws(BundleFailure) -> BundleSource {
-        try BundleFinder.read(Self.path(path, besides: file))
-    }
-
-    static func path(_ path: String, besides file: String) -> String {
-        if path.hasPrefix("/") { return path }
-        let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
-        return String(folder) + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
+        try library.bundle(path, besides: file)
     }
 
     private func problem(of action: Action) -> String? {

@@ -20,8 +20,10 @@ struct Replay {
     func run() async throws -> ReplayReport {
         let host = running.context.host
         let finder = BundleFinder(host: host, trusted: running.context.registry.optional((any TrustedFiles).self))
-        let source = try running.wish.bundle.map { try finder.find($0) } ?? BundleFinder.read(recording.file)
-        let bundle = try Bundle(source)
+        let library =
+            try running.wish.bundle.map { try finder.find($0) }
+            ?? BundleLibrary(try BundleFinder.read(recording.file), .person)
+        let bundle = try Bundle(library.root)
         let performer = ReplayPerformer(recording, session)
         // A replay is no run that anybody looks for later.
         let run = JournalRun.unkept(at: host.now())
@@ -29,7 +31,7 @@ struct Replay {
         let started = recording.started ?? host.now()
         let facts: JSONObject = ["id": .string(run.id.text), "started": started.json, "failed": false]
         let summary = try await running.perform(
-            bundle, recording.inputs, performer, run, RunReporter(running.context, bundle),
+            bundle, recording.inputs, library, performer, run, RunReporter(running.context, bundle),
             clock: ReplayClock(), now: { started }
         ) { bundle, inputs in
             let (values, problems) = await environment.values(for: bundle, inputs, run: facts)
@@ -39,7 +41,7 @@ struct Replay {
         try RunDocuments(wish: running.wish, finder: finder).write(summary)
         var differences = Self.differences(
             of: summary.steps.map { RecordedStep($0).renamed(summary.id.text, recording.run) }, from: recording.steps)
-        if source.digest != recording.digest, !differences.isEmpty {
+        if library.root.digest != recording.digest, !differences.isEmpty {
             differences.insert("the bundle was changed since it was recorded", at: 0)
         }
         let text = differences.isEmpty ? ["the run is the recorded one"] : differences

@@ -48,11 +48,13 @@ struct BundleRunning: Sendable {
         async let _ = wish.isPlan || wish.isCheck || wish.isUnkept ? () : services.journal.open()
         let unfinished = wish.resume == nil ? nil : try await services.journal.unfinished(wish.resume)
         guard let name = wish.bundle ?? unfinished?.file else { throw RunnerError.noBundle }
-        let source = unfinished.map { $0.file } == name ? try BundleFinder.read(name) : try finder.find(name)
-        if let unfinished, unfinished.digest != source.digest { throw RunError.changed(source.file) }
+        let library =
+            unfinished.map { $0.file } == name
+            ? BundleLibrary(try BundleFinder.read(name), .person) : try finder.find(name)
         let environment = EnvironmentValues(host, session)
-        let (bundle, inputs) = try await check(source, before: unfinished?.inputs ?? [:], environment)
-        if wish.isPlan || wish.isCheck { return try await plan(bundle, inputs) }
+        let (bundle, inputs) = try await check(
+            library, before: unfinished?.inputs ?? [:], mustBe: unfinished?.digest, environment)
+        if wish.isPlan || wish.isCheck { return try await plan(bundle, inputs, library) }
         let performer = RegistryPerformer(registry: context.registry, session: session, interaction: interaction)
         if wish.isUnkept {
             context.notice("nothing of this run is kept: it cannot be resumed, and 'martlet runs' does not know it")
@@ -61,18 +63,22 @@ struct BundleRunning: Sendable {
             let journal =
                 if let unfinished {
                     try await services.journal.resume(unfinished.id, again: wish.again)
-                } else { try await begin(bundle, inputs) }
-            return .report(try await run(bundle, inputs, environment, performer, journal))
+                } else { try await begin(bundle, inputs, library) }
+            return .report(try await run(bundle, inputs, library, environment, performer, journal))
         }
         return .report(
             try await Repetition(every: every, clock: host.clock).run {
-                return try await run(bundle, inputs, environment, performer, try await begin(bundle, inputs))
+                return try await run(
+                    bundle, inputs, library, environment, performer, try await begin(bundle, inputs, library))
             })
     }
 
-    private func begin(_ bundle: Bundle, _ inputs: JSONObject) async throws -> JournalRun {
+    private func begin(_ bundle: Bundle, _ inputs: JSONObject, _ library: BundleLibrary) async throws -> JournalRun {
         if wish.isUnkept { return .unkept(at: host.now()) }
-        do { return try await services.journal.begin(bundle, inputs: inputs, alone: wish.isAlone) } catch {
+        do {
+            return try await services.journal.begin(
+                bundle, digest: library.digest, inputs: inputs, alone: wish.isAlone)
+        } catch {
             // What cannot be kept may still be run; another run that goes on, or a signal, is no matter of the journal.
             if error is RunError || error is CancellationError { throw error }
             throw RunnerError.journal(AnyFailure(error))
@@ -83,10 +89,12 @@ struct BundleRunning: Sendable {
 
     /// Everything that can be known before, and everything that is wrong at once.
     private func check(
-        _ source: BundleSource, before: JSONObject, _ environment: EnvironmentValues
+        _ library: BundleLibrary, before: JSONObject, mustBe digest: String?, _ environment: EnvironmentValues
     ) async throws -> (Bundle, JSONObject) {
-        let (bundle, wrong) = Bundle.reading(source)
-        let checked = BundleCheck.check(bundle, wrong, in: RegistrySurroundings(host: host))
+        let (bundle, wrong) = Bundle.reading(library.root)
+        let checked = BundleCheck.check(bundle, wrong, in: RegistrySurroundings(host: host, library: library))
+        if let path = library.untrusted { throw RunnerError.notTrusted(path) }
+        if let digest, digest != library.digest { throw RunError.changed(library.root.file) }
         var problems = checked.problems
         let given = GivenInputs(words: wish.inputs, file: wish.inputsFile)
         let inputs = try await given.values(for: bundle, before: before, host, finder)
@@ -103,13 +111,13 @@ struct BundleRunning: Sendable {
 
     private static let unknownRun: JSONObject = ["id": "", "started": "", "failed": false]
 
-    private func plan(_ bundle: Bundle, _ inputs: JSONObject) async throws -> RunResult {
+    private func plan(_ bundle: Bundle, _ inputs: JSONObject, _ library: BundleLibrary) async throws -> RunResult {
         if wish.isCheck {
             let text = context.isQuiet ? nil : "\(bundle.name) can be run\n"
             try await context.emit(ActionEvent("checked", text: text))
             return .plan([])
         }
-        let plan = Plan(of: bundle, inputs: inputs, in: RegistrySurroundings(host: host))
+        let plan = Plan(of: bundle, inputs: inputs, in: RegistrySurroundings(host: host, library: library))
         try await context.emit(ActionEvent("planned", ["steps": plan.steps.json], text: PlanText.text(plan, bundle)))
         return .plan(plan.steps)
     }
@@ -117,8 +125,8 @@ struct BundleRunning: Sendable {
     // MARK: The run
 
     private func run(
-        _ bundle: Bundle, _ inputs: JSONObject, _ environment: EnvironmentValues, _ performer: RegistryPerformer,
-        _ journal: JournalRun
+        _ bundle: Bundle, _ inputs: JSONObject, _ library: BundleLibrary, _ environment: EnvironmentValues,
+        _ performer: RegistryPerformer, _ journal: JournalRun
     ) async throws -> RunReport {
         let run: JSONObject = ["id": .string(journal.id.text), "started": host.now().json, "failed": false]
         let recording = try wish.record.map { path in
@@ -126,7 +134,7 @@ struct BundleRunning: Sendable {
         }
         let reporter = RunReporter(context, bundle, recording: recording)
         let summary = try await perform(
-            bundle, inputs, performer, journal, reporter, clock: host.clock, now: host.now
+            bundle, inputs, library, performer, journal, reporter, clock: host.clock, now: host.now
         ) { bundle, inputs in
             let (values, problems) = await environment.values(for: bundle, inputs, run: run, recording: recording)
             guard problems.isEmpty else { throw BundleFailure(problems) }
@@ -138,15 +146,15 @@ struct BundleRunning: Sendable {
     }
 
     func perform(
-        _ bundle: Bundle, _ inputs: JSONObject, _ performer: any StepPerformer, _ journal: JournalRun,
-        _ reporter: RunReporter, clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
+        _ bundle: Bundle, _ inputs: JSONObject, _ library: BundleLibrary, _ performer: any StepPerformer,
+        _ journal: JournalRun, _ reporter: RunReporter, clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Timestamp,
         environment: @escaping @Sendable (Bundle, JSONObject) async throws -> JSONObject
     ) async throws -> RunSummary {
-        let surroundings = RegistrySurroundings(host: host)
         let engine = RunEngine(
             performer: performer, journal: journal, options: RunOptions(), redactor: host.redactor, clock: clock,
             now: now,
-            loadBundle: { path, file throws(BundleFailure) in try surroundings.bundle(path, besides: file) },
+            loadBundle: { path, file throws(BundleFailure) in try library.bundle(path, besides: file) },
             environment: environment, emit: { await reporter.receive($0) })
         return try await reporter.during { try await engine.run(bundle, inputs: inputs) }
     }

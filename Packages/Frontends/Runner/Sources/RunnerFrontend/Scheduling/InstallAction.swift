@@ -19,7 +19,7 @@ enum InstallAction {
     ) { context, bundle, systemd, cron, every, inputs, write in
         guard systemd != cron else { throw RunnerError.options("say either --systemd or --cron") }
         let host = context.host
-        let run = try scheduled(bundle.text, every, inputs, host)
+        let run = try scheduled(bundle.text, every, inputs, systemd: systemd, host)
         let folder = UnitFolder(host)
         let files =
             systemd
@@ -82,7 +82,7 @@ enum InstallAction {
     .example("martlet run uninstall nightly.yaml", "Run it only when you say so")
 
     private static func scheduled(
-        _ path: String, _ every: Duration?, _ inputs: [String], _ host: Host
+        _ path: String, _ every: Duration?, _ inputs: [String], systemd: Bool, _ host: Host
     ) throws -> ScheduledRun {
         let finder = BundleFinder(host: host, trusted: nil)
         let bundle: Bundle
@@ -92,9 +92,14 @@ enum InstallAction {
         guard let schedule = every.map(BundleSchedule.every) ?? bundle.schedule else {
             throw RunnerError.schedule("\(bundle.name) has no schedule; write one into it, or say --every")
         }
+        let variables = "\(host.locations.config)/\(ScheduledRun.unitName(of: bundle.name)).env"
         // A path that was typed means one from here, and the run begins in the folder of the bundle.
-        let absolute = inputs.map { input -> String in
+        let absolute = try inputs.map { input -> String in
             let parts = input.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if let secret = bundle.inputs.first(where: { $0.isSecret && $0.name == parts[0] }) {
+                if parts.count == 2 { host.redactor.learn(Secret(String(parts[1]))) }
+                throw RunnerError.scheduledSecret(input: secret.name, variables: systemd ? variables : nil)
+            }
             guard parts.count == 2, bundle.inputs.contains(where: { $0.name == parts[0] && $0.kind == .path }) else {
                 return input
             }
@@ -102,8 +107,7 @@ enum InstallAction {
         }
         return ScheduledRun(
             bundle: bundle, schedule: schedule, program: try Files.canonical("/proc/self/exe"), inputs: absolute,
-            logFolder: "\(host.locations.state)/logs",
-            variables: "\(host.locations.config)/\(ScheduledRun.unitName(of: bundle.name)).env")
+            logFolder: "\(host.locations.state)/logs", variables: variables)
     }
 
     private static func hints(isSystemd: Bool, _ host: Host) -> [String] {
