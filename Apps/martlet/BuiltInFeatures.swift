@@ -33,7 +33,7 @@ enum BuiltInFeatures {
                     GatewayFeature.self
                 #endif
             }.described("Serve models, tools and sessions to other programs"),
-            BuiltInFeature(trait: "Runner", provides: "DataStore") {
+            BuiltInFeature(trait: "Runner", provides: "DataStore", "CompanionFiles") {
                 #if Runner
                     RunnerFeature.self
                 #endif

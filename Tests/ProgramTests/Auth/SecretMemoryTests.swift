@@ -1,6 +1,7 @@
 import FileKit
 import Glibc
 import HTTPClient
+import HTTPCore
 import ProcessKit
 import Testing
 

@@ -29,6 +29,18 @@ struct ProjectActionTests {
         }
     }
 
+    @Test("that they were damaged is told to who asks for them, who finds none")
+    func damaged() async throws {
+        try await TemporaryDirectory.run { folder in
+            let path = "\(folder)/data/gateway.db"
+            try Files.makeDirectories("\(folder)/data")
+            try Files.writeAtomically([UInt8](repeating: 0x5A, count: 5000), to: path)
+            let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
+            #expect(try await host.perform("gateway.project.list") == [])
+            #expect(host.output.notices.contains { $0.contains("\(path) is damaged") }, "\(host.output.notices)")
+        }
+    }
+
     @Test("a folder that is added again is shown with its sessions and what they took")
     func sessions() async throws {
         try await TemporaryDirectory.run { folder in

@@ -291,6 +291,17 @@ struct RunTests {
         }
     }
 
+    @Test("of which those of before were damaged, tells it to who asks for them") func damaged() async throws {
+        try await Desk.with { desk in
+            let path = "\(desk.folder)/home/data/runs.db"
+            try Files.makeDirectories("\(desk.folder)/home/data")
+            try Files.writeAtomically([UInt8](repeating: 0x5A, count: 5000), to: path)
+            let rows = try await desk.perform("runs.list").json
+            #expect(rows == [])
+            #expect(desk.output.notices.contains { $0.contains("\(path) is damaged") }, "\(desk.output.notices)")
+        }
+    }
+
     @Test("gives up a step that never ends, and goes on")
     func limit() async throws {
         try await Desk.with { desk in

@@ -80,10 +80,12 @@ struct SecretResultTests {
                   - {id: use, action: use, needs: [stop, a, in, many], \(use)}
                 """
             let id = try await lab.journal.begin(lab.bundle(text), inputs: [:])
-            let stopping = TestPerformer(["give": Self.give, "stop": { _, _ in throw CancellationError() }])
+            let stopping = TestPerformer([
+                "give": Self.give, "stop": { _, _ in throw TestFailure("no", exit: .failed) },
+            ])
             _ = try await lab.run(text, stopping, on: id)
             let performer = TestPerformer(["give": Self.give])
-            let run = try await lab.run(text, performer, on: try await lab.journal.resume(id.id))
+            let run = try await lab.run(text, performer, on: try await lab.journal.resume(id.id, again: true))
             #expect(!performer.calls.contains("give") && performer.calls.contains(#"use {"n":"ok"}"#))
             let last = try #require(run.summary.steps.last { $0.key == "use" })
             if isSecret {

@@ -47,6 +47,17 @@ struct HistoryActionTests {
         }
     }
 
+    @Test("that was damaged is told to who asks for it, who finds an empty one")
+    func damaged() async throws {
+        try await Desk.run(answers: Answers.say("A")) { desk in
+            let path = "\(desk.folder)/data/chat.db"
+            try Files.makeDirectories("\(desk.folder)/data")
+            try Files.writeAtomically([UInt8](repeating: 0x5A, count: 5000), to: path)
+            let list = try await desk.run("chat.list")
+            #expect(list.json == [] && list.notices.contains("\(path) is damaged"), "\(list.notices)")
+        }
+    }
+
     @Test("that has no word, or nothing to show, says so beside the empty list")
     func empty() async throws {
         try await withTalk { desk, id in

@@ -110,7 +110,7 @@ struct ClaudeStopTests {
             }
             for await _ in texts { break }
             running.cancel()
-            let deadline = ContinuousClock.now + .seconds(20)
+            let deadline = ContinuousClock.now + .seconds(200)
             while try claude.seen().count < 2, ContinuousClock.now < deadline { await Task.yield() }
             let seen = try claude.seen().compactMap(\.int)
             #expect(seen.count == 2 && seen.contains(0))

@@ -1,3 +1,4 @@
+import Capabilities
 import HTTPClient
 import HTTPCore
 import Synchronization
@@ -52,6 +53,20 @@ struct ReconnectingConnectionTests {
         }
         #expect(!isFinalForConnections(HTTPError(.status, "soon", status: .serviceUnavailable)))
         #expect(!isFinalForConnections(HTTPError(.reset, "gone")) && !isFinalForConnections(Lost()))
+    }
+
+    @Test(
+        "an error of any kind ends it where a person or another address is needed, and only there",
+        arguments: [
+            (Told(exit: .denied), true), (Told(exit: .usage), true), (Told(exit: .unanswered), true),
+            (Told(exit: .failed), false), (Told(exit: .unreachable), false),
+            (HTTPError(.status, "no", status: .forbidden), true), (HTTPError(.status, "no", status: .notFound), true),
+            (HTTPError(.status, "later", status: .tooManyRequests), false),
+            (HTTPError(.status, "later", status: HTTPStatus(408)), false),
+            (HTTPError(.status, "ill", status: .badGateway), false),
+        ] as [(any Error, Bool)])
+    func kinds(error: any Error, isFinal: Bool) {
+        #expect(isFinalForConnections(error) == isFinal)
     }
 
     @Test("ten failures end it, after the waits of the row")  // row D-02
@@ -176,6 +191,13 @@ struct ReconnectingConnectionTests {
 }
 
 private struct Lost: Error {}
+
+/// An error of who makes the connection.
+private struct Told: Failure {
+    let code = "test.told"
+    let message = "no"
+    let exit: ExitCode
+}
 
 /// An address that is used once.
 private final class Box: Sendable {

@@ -18,6 +18,7 @@ struct RequestReadingTests {
                 #"{"input":[{"role":"user","content":[{"type":"input_image","image_url":"http://a"}]}]}"#,
                 "input[0].content[0].image_url"
             ), (#"{"input":"a","previous_response_id":"r"}"#, "previous_response_id"),
+            (#"{"input":"a","background":true}"#, "background"),
             (#"{"input":"a","max_output_tokens":0}"#, "max_output_tokens"),
             (#"{"input":"a","tools":[{"type":"web_search"}]}"#, "tools[0].type"),
             (#"{"input":"a","text":{"format":{"type":"xml"}}}"#, "text.format.type"),
