@@ -46,7 +46,7 @@ final class GatewayServices: Sendable {
         return Turns(
             store: store,
             providers: { registry.all((any ModelProvider).self).filter { $0.id != EmbeddedGateway.id } },
-            settings: GatewaySettings.turns(settings, surroundings.environment),
+            settings: GatewaySettings.turns(settings, surroundings),
             sources: { registry.all((any ToolSource).self) },
             claude: claude, clock: surroundings.clock, now: surroundings.now, tracer: context.tracer)
     }

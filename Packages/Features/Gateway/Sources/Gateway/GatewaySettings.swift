@@ -1,6 +1,7 @@
 import Capabilities
 import GatewayStore
 import GatewayTurns
+import Registry
 import Settings
 import ToolKit
 import TurnLoop
@@ -65,8 +66,12 @@ enum GatewaySettings {
         "keeps-running", "Whether a turn goes on when its client vanishes", default: false, risk: .widens)
 
     static let sandbox = Setting(
-        "sandbox", "What bubblewrap keeps commands from: writing outside of the project's folder, and the network",
+        "sandbox",
+        "What bubblewrap keeps commands from: your home and writing outside of the project's folder, and the network",
         default: Sandbox.none, risk: .widens)
+    static let sandboxReads = Setting(
+        "sandbox-reads", "What of your home commands in the sandbox may read, such as tools that are installed there",
+        default: [PathValue](), risk: .widens)
 
     // Who answers, and how far a turn may go.
 
@@ -93,15 +98,19 @@ enum GatewaySettings {
         address.declaration, port.declaration, socket.declaration, tls.declaration, certificate.declaration,
         key.declaration, hosts.declaration, origins.declaration, projects.declaration, folders.declaration,
         approvals.declaration, approvalTime.declaration, keepsRunning.declaration, sandbox.declaration,
-        model.declaration, rounds.declaration, turnTime.declaration, callTime.declaration, turnTokens.declaration,
-        turnCost.declaration,
-        dayTokens.declaration, dayCost.declaration, drain.declaration,
+        sandboxReads.declaration, model.declaration, rounds.declaration, turnTime.declaration, callTime.declaration,
+        turnTokens.declaration, turnCost.declaration, dayTokens.declaration, dayCost.declaration, drain.declaration,
     ]
 
     /// What of them holds for turns.
-    static func turns(_ settings: FeatureSettings, _ environment: [String: String]) -> TurnSettings {
+    static func turns(_ settings: FeatureSettings, _ surroundings: Surroundings) -> TurnSettings {
         var turns = TurnSettings()
-        turns.shell = ShellOptions(environment: environment, sandbox: settings[sandbox].option)
+        let places = surroundings.locations
+        // Keys, tokens and what was said lie there; and through the socket the gateway itself could be asked.
+        let own = [places.config, places.data, places.state, places.cache, settings[socket]?.text ?? ""]
+        turns.shell = ShellOptions(
+            environment: surroundings.environment, sandbox: settings[sandbox].option,
+            hiding: own.filter { $0.hasPrefix("/") }, showing: settings[sandboxReads].map(\.text))
         turns.defaultModel = settings[model]
         turns.rules = settings[approvals].rules
         turns.approvalTime = settings[approvalTime]

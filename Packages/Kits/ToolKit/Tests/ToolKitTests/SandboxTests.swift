@@ -40,6 +40,49 @@ struct SandboxTests {
         }
     }
 
+    @Test(
+        "the home and what is secret are not seen, but for the working folder and what is shown",
+        .enabled(if: isThere), arguments: [true, false])
+    func hidden(hides: Bool) async throws {
+        // Not in /tmp, which is another one in the sandbox.
+        var template = Array("/var/tmp/martlet-sandbox-XXXXXX".utf8CString)
+        try #require(unsafe mkdtemp(&template) != nil)
+        let base = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        defer { unsafe system("rm -rf \(base)") }
+        for name in ["home/.ssh/key", "home/tools/tool", "home/work/f", "home/work/vault/key", "run/bus", "data/vault"]
+        {
+            try Files.makeDirectories("\(base)/\(name[..<(name.lastIndex(of: "/") ?? name.startIndex)])")
+            try Files.writeAtomically(Array("content of \(name)\n".utf8), to: "\(base)/\(name)")
+        }
+        // A path that a link leads to is hidden with it.
+        try #require(unsafe symlink("\(base)/data", "\(base)/link") == 0)
+        let variables = ["HOME": "\(base)/home", "XDG_RUNTIME_DIR": "\(base)/run"]
+        let options = ShellOptions(
+            environment: ["PATH": "/usr/bin:/bin"].merging(hides ? variables : [:]) { $1 },
+            sandbox: .bubblewrap(network: false),
+            hiding: hides ? ["\(base)/link", "\(base)/home/work/vault", "\(base)/nowhere"] : [],
+            showing: ["\(base)/home/tools"])
+        let tools = WorkspaceTools(try Workspace("\(base)/home/work"), offering: .all, shell: options)
+        func run(_ command: String, _ tools: WorkspaceTools) async throws -> String {
+            try await tools.run(ToolCall(id: "1", name: "bash.run", input: ["command": .string(command)])).content
+        }
+        let all =
+            "cd \(base); cat home/.ssh/key run/bus data/vault home/work/vault/key 2>&1; cat home/tools/tool home/work/f"
+        let seen = try await run(all, tools)
+        #expect(seen.hasSuffix("content of home/tools/tool\ncontent of home/work/f\n"), "\(seen)")
+        for secret in ["home/.ssh/key", "run/bus", "data/vault", "home/work/vault/key"] {
+            #expect(seen.contains("content of \(secret)") != hides, "\(secret): \(seen)")
+        }
+        #expect(try await run("echo new > f; ls -A \(base)/home", tools).contains("tools\nwork\n"))
+        #expect(try Files.read("\(base)/home/work/f", limit: 100) == Array("new\n".utf8))
+        // A workspace that is the home shows it, without what is secret.
+        let wide = WorkspaceTools(try Workspace("\(base)/home"), offering: .all, shell: options)
+        let home = try await run("cat .ssh/key work/vault/key 2>&1", wide)
+        #expect(home.contains("content of home/.ssh/key"))
+        #expect(home.contains("content of home/work/vault/key") != hides)
+        #expect(try await run("ls /run | wc -l", tools) == "0\n")
+    }
+
     @Test("there is a network only if that is wanted", .enabled(if: isThere))
     func network() async throws {
         try await withPlayground { place in

@@ -24,11 +24,11 @@ private final class FileWriter: SettingsWriter {
         self.folder = folder
     }
 
-    func change(_ values: [(key: [String], value: JSON?)]) async throws -> String {
+    func edit(_ changes: @Sendable (_ own: JSON) -> [(key: [String], value: JSON?)]) async throws -> String {
         let path = "\(folder)/config.json"
         try Files.makeDirectories(folder)
         var text = Files.exists(path) ? try Files.read(path, limit: 1 << 20) : Array("{}".utf8)
-        for (key, value) in values {
+        for (key, value) in changes(try JSONDocument(parsing: text, name: path).value) {
             let document = try JSONDocument(parsing: text, name: path)
             text = Array((try value.map { try document.setting(key, to: $0) } ?? document.removing(key)).utf8)
         }

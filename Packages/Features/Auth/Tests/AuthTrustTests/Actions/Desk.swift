@@ -11,7 +11,9 @@ import Settings
 
 /// Takes what features want written, and forgets it: trust changes no settings.
 private final class Forgetful: SettingsWriter {
-    func change(_ values: [(key: [String], value: JSON?)]) async throws -> String { "settings.json" }
+    func edit(_ changes: @Sendable (_ own: JSON) -> [(key: [String], value: JSON?)]) async throws -> String {
+        "settings.json"
+    }
 }
 
 struct ForgetfulSettings: Feature {

@@ -46,16 +46,17 @@ struct RememberedRules: Sendable {
         }
     }
 
-    /// - Parameter rules: all that was decided since the command began; the settings are those of its beginning.
-    func remember(_ rule: ApprovalRule, of conversation: ConversationID?, among rules: [ApprovalRule]) async throws {
+    func remember(_ rule: ApprovalRule, of conversation: ConversationID?) async throws {
         switch rule.scope {
         case .once: break
         case .conversation: if let conversation { try await history.add(rule.json, to: conversation) }
         case .project: try await history.add(rule.json, toProject: project)
         case .always:
             let key = ["chat", "approvals"]
-            let all = (context.host.settings[key]?.value.array ?? []) + rules.filter { $0.scope == .always }.map(\.json)
-            try await context.registry.one((any SettingsWriter).self).change([(key, .array(all))])
+            // Added to what the person has there: a rule of a project is not theirs, and holds nowhere else.
+            try await context.registry.one((any SettingsWriter).self).edit { own in
+                [(key, .array((own["chat"]?["approvals"]?.array ?? []) + [rule.json]))]
+            }
         }
     }
 }

@@ -257,8 +257,7 @@ actor TurnRecorder {
     private func remember(_ rule: ApprovalRule) async {
         rules.append(rule)
         await keeping {
-            try await RememberedRules(history: history, context: context).remember(
-                rule, of: place?.conversation.id, among: rules)
+            try await RememberedRules(history: history, context: context).remember(rule, of: place?.conversation.id)
         }
     }
 }

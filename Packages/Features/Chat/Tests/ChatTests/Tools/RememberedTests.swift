@@ -10,6 +10,7 @@ struct RememberedTests {
     private static let saw = [Answers.call("saw"), Answers.say("Done.")]
 
     /// Lets a model saw, with this answer of the person, and gives the conversation.
+    @discardableResult
     private func allow(_ answer: JSON, _ desk: inout Desk) async throws -> JSON {
         desk.person = Person(["chat.approve": [answer]])
         let done = try await desk.say("Saw", ["tools": true])
@@ -43,6 +44,17 @@ struct RememberedTests {
             desk.project = "\(desk.folder)/there/.martlet/config.json"
             #expect(try await desk.say("Saw", ["tools": true]).exit == .unanswered)
             #expect(!Files.exists("\(desk.folder)/config/config.json"))
+        }
+    }
+
+    @Test("for always is one rule more in the person's own file, without those that others have set")
+    func always() async throws {
+        try await Desk.run(answers: Self.saw[0], Self.saw[1]) { desk in
+            // As a project's settings would.
+            desk.settings = "{chat: {approvals: [{verdict: 'allow', tool: 'dry'}]}}"
+            try await allow("Yes, always", &desk)
+            let own = try JSON(parsing: try Files.read("\(desk.folder)/config/config.json", limit: 1 << 20))
+            #expect(own["chat"]?["approvals"]?.array?.map { $0["tool"] } == ["saw"])
         }
     }
 

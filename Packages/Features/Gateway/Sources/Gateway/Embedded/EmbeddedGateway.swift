@@ -82,7 +82,7 @@ final class EmbeddedGateway: ModelProvider {
     private func place(isKept: Bool, _ person: Person) -> Place {
         opened.withLock { opened in
             if let place = isKept ? opened.kept : opened.unkept { return place }
-            var limits = GatewaySettings.turns(settings, surroundings.environment)
+            var limits = GatewaySettings.turns(settings, surroundings)
             limits.defaultModel = nil
             // A person who was asked on a terminal takes as long as it takes.
             limits.approvalTime = .seconds(24 * 3600)

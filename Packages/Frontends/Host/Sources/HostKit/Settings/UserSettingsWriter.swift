@@ -10,11 +10,11 @@ final class UserSettingsWriter: SettingsWriter {
         self.locations = locations
     }
 
-    func change(_ values: [(key: [String], value: JSON?)]) async throws -> String {
+    func edit(_ changes: @Sendable (_ own: JSON) -> [(key: [String], value: JSON?)]) async throws -> String {
         let file = try SettingsFile(locations, isProject: false)
         try await file.edit { document throws(JSONError) in
             var (document, text) = (document, "")
-            for (key, value) in values {
+            for (key, value) in changes(document.value) {
                 if let value { text = try document.setting(key, to: value) } else { text = document.removing(key) }
                 document = try JSONDocument(parsing: Array(text.utf8), name: file.path)
             }

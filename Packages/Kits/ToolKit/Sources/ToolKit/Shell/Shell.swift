@@ -68,12 +68,19 @@ extension Shell {
     ) async throws -> [String] {
         let root = String(decoding: Workspace.location(of: workspace.root).bytes, as: UTF8.self)
         let start = String(decoding: Workspace.location(of: folder).bytes, as: UTF8.self)
+        let hidden = options.hidden.compactMap(SandboxPlace.init)
         // Not with --die-with-parent, which means the thread that started it: that ends when it has been idle for long.
         let view =
             ["bwrap", "--unshare-all"] + (network ? ["--share-net"] : [])
             + ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
+            + hidden.flatMap(\.hiding)
+            + options.shown.compactMap(SandboxPlace.init).flatMap(\.showing)
+            // What says where names are looked up often lies in /run.
+            + (network ? SandboxPlace("/etc/resolv.conf")?.showing ?? [] : [])
         try await requireSandbox(view)
-        return view + ["--bind", root, root, "--chdir", start, "--"] + words
+        // Where the workspace is the home itself, or above it, it has been asked for; what is secret has not.
+        let secret = hidden.filter { $0.path.hasPrefix(root == "/" ? root : root + "/") }
+        return view + ["--bind", root, root] + secret.flatMap(\.hiding) + ["--chdir", start, "--"] + words
     }
 
     /// A command that was to be shut in is never run without.
