@@ -77,7 +77,7 @@ struct ScriptedClaude: Sendable {
     ) async throws -> T {
         try await TemporaryDirectory.run { folder in
             let program = "\(folder)/claude"
-            try Files.writeAtomically(Array((prelude + script + "\n").utf8), to: program, mode: 0o755)
+            try await ProgramFile.write(prelude + script + "\n", to: program)
             let environment = CommandEnvironment(
                 ["PATH": "/usr/bin:/bin", "SEEN": "\(folder)/seen"].merging(variables) { $1 })
             let command = ClaudeCommand(
