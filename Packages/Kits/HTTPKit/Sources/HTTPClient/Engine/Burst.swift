@@ -8,8 +8,11 @@ struct Burst: Sendable {
     static let rest: Int64 = 2_000_000
     /// A piece for which the thread waited longer is not part of a burst, in nanoseconds.
     static let pause: Int64 = 100_000
-    /// Who brings as much in one turn is fast because its pieces are large.
-    static let large = 128 << 10
+    /// Who brings as much in one turn is fast because its pieces are large: a download, which is read best while it is
+    /// still in the processor's cache.
+    static let large = 16 << 10
+    /// More than this in one rest is such a download, too.
+    static let most = 1 << 20
     /// So many turns follow each other before it is one.
     static let turns = 8
 
@@ -21,7 +24,7 @@ struct Burst: Sendable {
     /// A turn of the thread brought so many bytes of bodies, and so many nanoseconds went by until there was something to
     /// do again.
     mutating func turn(brought bytes: Int, waited: Int64) {
-        let isFast = bytes > 0 && bytes < Self.large && waited < Self.pause
+        let isFast = bytes > 0 && bytes < (isOn ? Self.most : Self.large) && waited < Self.pause
         // One turn that is late, because others had the processor, does not end it.
         count = isFast ? min(count + 1, 2 * Self.turns) : count / 2
     }

@@ -32,4 +32,13 @@ import Testing
         for _ in 0..<100 { burst.turn(brought: bytes, waited: waited) }
         #expect(!burst.isOn)
     }
+
+    @Test("goes on with what a rest brought together, and ends where that is a download")
+    func rests() {
+        var burst = burst(of: 10_000)
+        for _ in 0..<100 { burst.turn(brought: Burst.most - 1, waited: 0) }
+        #expect(burst.isOn)
+        for _ in 0..<2 { burst.turn(brought: Burst.most, waited: 0) }
+        #expect(!burst.isOn)
+    }
 }
