@@ -22,7 +22,7 @@ public enum FeatureConformance {
     ///   - others: features that it needs.
     ///   - limits: how long it may take to start and to stop.
     public static func violations(
-        of feature: any Feature.Type, with others: [any Feature.Type] = [], limits: Lifecycle.Limits = .init()
+        of feature: any Feature.Type, with others: [any Feature.Type] = [], limits: WorkbenchSession.Limits = .init()
     ) async throws -> [String] {
         var found: [String] = []
         let manifest = feature.manifest
@@ -66,7 +66,7 @@ public enum FeatureConformance {
 
     /// Stop before start, start and stop twice, and an end that leaves nothing behind.
     private static func lifeViolations(
-        _ id: String, _ test: TestHost, _ limits: Lifecycle.Limits, _ before: OpenDescriptors
+        _ id: String, _ test: TestHost, _ limits: WorkbenchSession.Limits, _ before: OpenDescriptors
     ) async throws -> [String] {
         var found: [String] = []
         func host() -> Host {

@@ -7,6 +7,8 @@ import Settings
 public struct TestHost: Sendable {
     public let composition: Composition
     public let host: Host
+    /// One for all that is done here; a test whose features open something closes it.
+    public let session: WorkbenchSession
     public let output = RecordingOutput()
     public let clock: TestClock
     private let interaction: any Interaction
@@ -35,6 +37,7 @@ public struct TestHost: Sendable {
         host = Host(
             name: "martlet", version: "test", surroundings: surroundings, settings: settings, catalogue: catalogue,
             composition: composition)
+        session = WorkbenchSession(host)
         interaction = HeadlessInteraction(answers: answers)
     }
 
@@ -53,9 +56,9 @@ public struct TestHost: Sendable {
     @discardableResult
     public func perform(_ id: String, _ arguments: JSONObject = [:], isAgreed: Bool = false) async throws -> JSON {
         guard composition.problems.isEmpty else { throw CompositionFailure(composition.problems) }
-        let registry = composition.registry
-        let context = ActionContext(registry: registry, host: host, interaction: interaction, output: output)
-        return try await registry.perform(try registry.actions.find(id), arguments, in: context, isAgreed: isAgreed)
-            .json
+        return try await session.perform(
+            try composition.registry.actions.find(id), arguments, interaction: interaction, output: output,
+            isAgreed: isAgreed
+        ).json
     }
 }

@@ -1,6 +1,6 @@
 public import Registry
 
-extension Lifecycle.Limits {
+extension WorkbenchSession.Limits {
     /// For tests of what features do and not of how long they may take: a busy machine takes its time.
-    public static let unhurried = Lifecycle.Limits(start: .seconds(600), stop: .seconds(600))
+    public static let unhurried = WorkbenchSession.Limits(start: .seconds(600), stop: .seconds(600))
 }

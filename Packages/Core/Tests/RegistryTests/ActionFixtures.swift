@@ -90,6 +90,6 @@ struct ActionsFeature: PlainFeature {
     }.streaming()
 
     private static let nested = Action("demo.nested", "Does another", .reads) { context in
-        try await context.registry.perform(context.registry.actions.find("demo.chatty"), [:], in: context).json
+        try await context.perform(context.registry.actions.find("demo.chatty")).json
     }
 }

@@ -82,7 +82,7 @@ struct ConformanceTests {
     @Test("are broken by not ending when cancelled, in each round")
     func endless() async {
         await #expect(processExitsWith: .success) {
-            let limits = Lifecycle.Limits(start: .seconds(10), stop: .milliseconds(20))
+            let limits = WorkbenchSession.Limits(start: .seconds(10), stop: .milliseconds(20))
             let found = try await FeatureConformance.violations(of: Endless.self, limits: limits)
             #expect(found == Array(repeating: "it did not end within the limit after being cancelled", count: 2))
         }

@@ -1,16 +1,27 @@
 import Capabilities
 import CoreTesting
-import Registry
 import Synchronization
+
+@testable import Registry
 
 /// What running features did, in order, and the doors that a test opens for them.
 final class Journal: Sendable {
     private let lines = Mutex<[String]>([])
     private let doors = Mutex<[String: Door]>([:])
+    private let held = Mutex<Set<String>>([])
 
     var entries: [String] { lines.withLock { $0 } }
 
     func note(_ line: String) { lines.withLock { $0.append(line) } }
+
+    /// Lets whoever would note the line wait at the door of its name.
+    func hold(_ line: String) { held.withLock { _ = $0.insert(line) } }
+
+    /// Notes a line as soon as nobody holds it.
+    func pass(_ line: String) async {
+        if held.withLock({ $0.contains(line) }) { await door(line).wait() }
+        note(line)
+    }
 
     /// The door of that name, the same for whoever asks.
     func door(_ name: String) -> Door {
@@ -149,6 +160,26 @@ struct Runner<Own: Mark, Needed: Mark, How: Behaviour>: PlainFeature, RunningFea
         journal.note("run \(id)")
         defer { journal.note("end \(id)") }
         try await How.run(id, host, journal)
+    }
+}
+
+/// Provides a mark, needs another unless that is its own, and has two things to close.
+struct Closer<Own: Mark, Needed: Mark>: PlainFeature {
+    static var manifest: Manifest {
+        Manifest(
+            id: name(of: Own.self), summary: "Closes", version: "1", provides: [.single(Own.self)],
+            needs: Own.self == Needed.self ? [] : [.one(Needed.self)])
+    }
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.provide(Own.self, Own())
+        let id = Self.manifest.id
+        let whole = registry.whole
+        for place in ["first", "second"] {
+            registry.closes {
+                await whole.registry?.optional(Journal.self)?.pass("close \(place) \(id)")
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 import CoreTesting
-import Registry
 import Testing
+
+@testable import Registry
 
 @Suite("Starting features", .timeLimit(.minutes(5)))
 struct StartTests {

@@ -1,6 +1,7 @@
 import CoreTesting
-import Registry
 import Testing
+
+@testable import Registry
 
 @Suite("Stopping features", .timeLimit(.minutes(5)))
 struct StopTests {
@@ -55,5 +56,37 @@ struct StopTests {
         await stage.lifecycle.stop()
         #expect(await stage.lifecycle.stop() == [])
         #expect(stage.journal.entries == ["run alpha", "ok alpha", "end alpha"])
+    }
+
+    @Test("closes what each has asked for, the last first, after all who need it, whether or not it was started")
+    func closing() async throws {
+        let stage = try Stage([
+            Closer<Gamma, Beta>.self, Runner<Beta, Alpha, Steady>.self, Closer<Alpha, Alpha>.self,
+        ])
+        #expect(await stage.lifecycle.stop() == [])
+        #expect(
+            stage.journal.entries == [
+                "close second gamma", "close first gamma", "close second alpha", "close first alpha",
+            ])
+        await stage.lifecycle.start()
+        #expect(await stage.lifecycle.stop() == [])
+        #expect(
+            stage.journal.entries.dropFirst(4) == [
+                "run beta", "ok beta", "close second gamma", "close first gamma", "end beta", "close second alpha",
+                "close first alpha",
+            ])
+    }
+
+    @Test("abandons what is not closed in time, names it, and closes the others")
+    func stuckClosing() async throws {
+        let stage = try Stage([Closer<Alpha, Alpha>.self, Closer<Beta, Alpha>.self])
+        stage.journal.hold("close first beta")
+        async let stuck = stage.lifecycle.stop()
+        await stage.clock.waitForSleepers(1)
+        stage.clock.advance(by: .seconds(5))
+        #expect(await stuck == ["beta"])
+        #expect(stage.state("beta") == .failed("was not closed within 5s; it was abandoned"))
+        #expect(stage.journal.entries.last == "close first alpha")
+        stage.journal.door("close first beta").open()
     }
 }

@@ -7,21 +7,24 @@ public struct ActionContext: Sendable {
     /// as a vault that is opened by the first request which needs a key. Nil outside of actions: nobody is there then.
     @TaskLocal public static var current: ActionContext?
 
-    public let registry: Registry
-    public let host: Host
+    /// Where it is done, and where it may do other actions.
+    public let session: WorkbenchSession
     /// Asks the person, or fails clearly where nobody is.
     public let interaction: any Interaction
     /// Opens spans.
     public let tracer: Tracer
     private let output: any ActionOutput
 
-    public init(registry: Registry, host: Host, interaction: any Interaction, output: any ActionOutput) {
-        self.registry = registry
-        self.host = host
+    public init(session: WorkbenchSession, interaction: any Interaction, output: any ActionOutput) {
+        self.session = session
         self.interaction = interaction
         self.output = output
-        tracer = Tracer(sinks: registry.all((any SpanSink).self), now: host.now, redactor: host.redactor)
+        tracer = Tracer(
+            sinks: session.registry.all((any SpanSink).self), now: session.host.now, redactor: session.host.redactor)
     }
+
+    public var registry: Registry { session.registry }
+    public var host: Host { session.host }
 
     /// Whether a person watches, on a terminal behind standard error on which a frontend may draw.
     public var isWatched: Bool { output.isWatched }
@@ -31,6 +34,11 @@ public struct ActionContext: Sendable {
 
     /// Whether the person wants to hear nothing but what was asked for: neither how far the work is nor that it went well.
     public var isQuiet: Bool { output.isQuiet }
+
+    /// Does another action as a part of this one: it asks and tells the same person.
+    public func perform(_ action: Action, _ arguments: JSONObject = [:]) async throws -> any OutputValue {
+        try await session.perform(action, arguments, interaction: interaction, output: output)
+    }
 
     /// Sends an event; returns when whoever reads it has room, so that a slow reader slows the work.
     public func emit(_ event: ActionEvent) async throws {

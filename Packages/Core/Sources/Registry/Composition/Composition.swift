@@ -23,6 +23,8 @@ public struct Composition: Sendable {
         public let requires: [String]
         /// Those, and the ones that it uses when they are there.
         public let uses: [String]
+        /// What it wants done when the session is closed.
+        let closings: [@Sendable () async -> Void]
     }
 
     /// A feature that is not on.
@@ -69,12 +71,16 @@ public struct Composition: Sendable {
                     CompositionProblem(.failed, manifest.id, "cannot be made: \(AnyFailure(error).message)"))
             }
             let (requires, uses) = check.neighbours(of: manifest)
-            composed.append(Composed(manifest: manifest, feature: made, requires: requires, uses: uses))
+            composed.append(
+                Composed(
+                    manifest: manifest, feature: made, requires: requires, uses: uses, closings: builder.takeClosings())
+            )
         }
         let index = ActionIndex(builder.actions, namespaces: check.namespaces)
         registry = Registry(
             slots: builder.providers.mapValues { $0.slot() }, actions: index, checks: builder.checks,
             libraries: builder.libraries)
+        builder.whole.fill(registry)
         problems = check.problems + builder.problems + index.problems
         features = composed
         off = check.off

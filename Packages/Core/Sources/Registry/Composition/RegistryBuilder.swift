@@ -4,10 +4,13 @@ import Capabilities
 public struct RegistryBuilder {
     /// What capabilities are made with: folders, variables, clocks.
     public let surroundings: Surroundings
+    /// The registry as it will be, for what is looked up when nobody's action is being done.
+    public let whole = WholeRegistry()
     var providers: [ObjectIdentifier: any ProviderList] = [:]
     var actions: [(feature: String, action: Action)] = []
     var checks: [HealthCheck] = []
     var libraries: [Library] = []
+    private var closings: [@Sendable () async -> Void] = []
     var problems: [CompositionProblem] = []
     /// The feature that is registering now.
     var current: Manifest
@@ -50,6 +53,17 @@ public struct RegistryBuilder {
     /// Names a library that the feature is built on, with a way to ask for its version.
     public mutating func uses(_ library: Library) {
         libraries.append(library)
+    }
+
+    /// Has something closed once at the end of the session, after all who use the feature are closed: what is to be kept
+    /// is stored then, and what was opened is given back. What was never opened costs nothing to close.
+    public mutating func closes(_ close: @escaping @Sendable () async -> Void) {
+        closings.append(close)
+    }
+
+    mutating func takeClosings() -> [@Sendable () async -> Void] {
+        defer { closings = [] }
+        return closings
     }
 
     /// Ends the turn of one feature and begins that of the next.

@@ -1,27 +1,16 @@
 import Capabilities
 
-/// Starts the features of a composition in the order of their needs, and stops them in reverse.
+/// Starts the features of a session in the order of their needs, and stops and closes them in reverse.
 ///
 /// It owns the task of every running feature: `stop` cancels and awaits each, within a limit.
-public actor Lifecycle {
-    /// How long a feature may take.
-    public struct Limits: Sendable {
-        public var start: Duration
-        public var stop: Duration
-
-        public init(start: Duration = .seconds(10), stop: Duration = .seconds(5)) {
-            self.start = start
-            self.stop = stop
-        }
-    }
-
+package actor Lifecycle {
     /// The states of all features, for anybody at any time.
-    public nonisolated var states: FeatureStates { host.states }
+    package nonisolated var states: FeatureStates { host.states }
     private nonisolated let host: Host
-    private let limits: Limits
-    private var running: [(id: String, run: FeatureRun)] = []
+    private let limits: WorkbenchSession.Limits
+    private var running: [String: FeatureRun] = [:]
 
-    public init(host: Host, limits: Limits = Limits()) {
+    package init(host: Host, limits: WorkbenchSession.Limits = .init()) {
         self.host = host
         self.limits = limits
         let composition = host.composition
@@ -38,7 +27,7 @@ public actor Lifecycle {
     /// Starts the given features, or all, and returns when each has started or failed.
     ///
     /// A feature that fails takes only those with it that need it. Cancelling ends the starts that are under way.
-    public func start(_ wanted: Set<String>? = nil) async {
+    package func start(_ wanted: Set<String>? = nil) async {
         // Those without a life of their own wait too, because they pass on a failure of what they need.
         var waiting = host.composition.features.filter { wanted?.contains($0.manifest.id) != false }
         while !waiting.isEmpty, !Task.isCancelled {
@@ -58,7 +47,7 @@ public actor Lifecycle {
 
     private func begin(_ composed: Composition.Composed) -> FeatureRun? {
         let id = composed.manifest.id
-        guard !running.contains(where: { $0.id == id }) else { return nil }
+        guard running[id] == nil else { return nil }
         for required in composed.requires {
             if case .failed(let reason) = states[required] {
                 states.set(id, .failed("needs \(required), which failed: \(reason)"))
@@ -67,19 +56,39 @@ public actor Lifecycle {
         }
         guard let feature = composed.feature as? any RunningFeature else { return nil }
         let run = FeatureRun(id: id, feature: feature, host: host, registry: host.composition.registry, states: states)
-        running.append((id, run))
+        running[id] = run
         return run
     }
 
-    /// Stops every running feature in reverse order and waits for each within the limit.
+    /// Stops every running feature and closes all, in reverse order, and waits for each within the limit.
     ///
-    /// - Returns: the features that did not stop in time; their tasks are abandoned.
+    /// - Returns: the features that took longer; their tasks are abandoned.
     @discardableResult
-    public func stop() async -> [String] {
+    package func stop() async -> [String] {
         var stuck: [String] = []
-        while let (id, run) = running.popLast() {
-            if await !run.stop(limit: limits.stop, clock: host.clock) { stuck.append(id) }
+        for composed in host.composition.features.reversed() {
+            let id = composed.manifest.id
+            let run = running.removeValue(forKey: id)
+            var hasEnded = await run?.stop(limit: limits.stop, clock: host.clock) ?? true
+            if hasEnded, !composed.closings.isEmpty { hasEnded = await close(composed) }
+            if !hasEnded { stuck.append(id) }
         }
         return stuck
+    }
+
+    private func close(_ composed: Composition.Composed) async -> Bool {
+        let ended = Latch()
+        // In tasks of their own: a command that was interrupted waits all the same until the feature has cleaned up.
+        let work = Task {
+            for closing in composed.closings.reversed() { await closing() }
+            ended.open()
+        }
+        let limit = limits.stop
+        let hasEnded = await Task { [host] in await ended.wait(atMost: limit, clock: host.clock) }.value
+        if !hasEnded {
+            work.cancel()
+            states.set(composed.manifest.id, .failed("was not closed within \(limit.words); it was abandoned"))
+        }
+        return hasEnded
     }
 }

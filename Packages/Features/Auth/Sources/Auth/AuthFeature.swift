@@ -7,7 +7,7 @@ public import Settings
 import StorageKit
 
 /// Credentials and trust: secrets in a vault, pinned certificates, servers with accounts, access tokens.
-public struct AuthFeature: RunningFeature {
+public struct AuthFeature: Feature {
     public static let manifest = Manifest(
         id: "auth", summary: "Servers, sign-in, secrets and certificates", version: "0.1.0",
         provides: [
@@ -24,7 +24,6 @@ public struct AuthFeature: RunningFeature {
         ])
 
     private let settings: FeatureSettings
-    private let held = Held<AuthServices>()
 
     public init(_ settings: FeatureSettings) {
         self.settings = settings
@@ -32,7 +31,8 @@ public struct AuthFeature: RunningFeature {
 
     public func register(in registry: inout RegistryBuilder) {
         let services = AuthServices(settings: settings, surroundings: registry.surroundings)
-        held.hold(services)
+        // A renewal which is on its way is stored before the program ends.
+        registry.closes(services.close)
         registry.provide((any SecretStore).self, services.secrets)
         registry.provide((any TrustStore).self, services.trust)
         registry.provide((any Authenticator).self, ServerAuthenticator(services: services))
@@ -61,14 +61,5 @@ public struct AuthFeature: RunningFeature {
             SecretActions(services).all, TrustActions(services).all,
         ]
         for action in groups.joined() { registry.add(action) }
-    }
-
-    /// Lasts as long as whoever uses it, so that a renewal which is on its way is stored before the program ends.
-    public func run(in host: FeatureHost) async throws {
-        host.report(.ok)
-        while !Task.isCancelled {
-            do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
-        }
-        await held.value?.close()
     }
 }

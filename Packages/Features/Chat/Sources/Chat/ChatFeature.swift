@@ -8,7 +8,7 @@ import StorageKit
 import ToolKit
 
 /// Conversations with models: every provider, streamed, with tools and a history.
-public struct ChatFeature: RunningFeature {
+public struct ChatFeature: Feature {
     public static let manifest = Manifest(
         id: "chat", summary: "Talk to models, with tools and a history", version: "0.1.0",
         provides: [
@@ -21,7 +21,6 @@ public struct ChatFeature: RunningFeature {
         settings: ChatSettings.declarations)
 
     private let settings: FeatureSettings
-    private let held = Held<ChatServices>()
 
     public init(_ settings: FeatureSettings) {
         self.settings = settings
@@ -33,8 +32,10 @@ public struct ChatFeature: RunningFeature {
     }
 
     public func register(in registry: inout RegistryBuilder) {
-        let services = ChatServices(settings: settings, surroundings: registry.surroundings)
-        held.hold(services)
+        let services = ChatServices(
+            settings: settings, surroundings: registry.surroundings, whole: registry.whole)
+        // What was said is stored, and servers are told to stop, before the program ends.
+        registry.closes(services.close)
         registry.provide(
             (any DataStore).self,
             DatabaseStore(
@@ -58,15 +59,5 @@ public struct ChatFeature: RunningFeature {
             UsageActions(services).all, ApprovalActions(services).all, EventActions.all,
         ]
         for action in actions.joined() { registry.add(action) }
-    }
-
-    /// Lasts as long as whoever uses it, so that what was said is stored, and servers are told to stop, before it ends.
-    public func run(in host: FeatureHost) async throws {
-        held.value?.begin(in: host)
-        host.report(.ok)
-        while !Task.isCancelled {
-            do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
-        }
-        await held.value?.close()
     }
 }

@@ -18,35 +18,31 @@ final class ChatServices: Sendable {
     /// Where servers are looked for on this machine. A test has places of its own, or it would meet what runs there.
     @TaskLocal static var localServers = LocalServer.usual
 
-    /// Where the feature runs, for those who use its providers outside of an action.
-    private let home = Mutex<FeatureHost?>(nil)
+    /// For those who use its providers outside of an action.
+    private let whole: WholeRegistry
 
     private struct Opened {
         let client: HTTPClient
         let directory: ProviderDirectory
     }
 
-    init(settings: FeatureSettings, surroundings: Surroundings) {
+    init(settings: FeatureSettings, surroundings: Surroundings, whole: WholeRegistry) {
         self.settings = settings
         self.surroundings = surroundings
+        self.whole = whole
         history = History("\(surroundings.locations.data)/chat.db", clock: surroundings.clock, now: surroundings.now) {
             $0.tell(ActionContext.current?.notice)
         }
     }
 
-    func begin(in host: FeatureHost) {
-        home.withLock { $0 = host }
-    }
-
     /// The providers, for whoever asks.
     func directory() throws(ChatError) -> ProviderDirectory {
         if let context = ActionContext.current { return directory(context) }
-        guard let home = home.withLock({ $0 }) else {
-            throw ChatError(.noProvider, "the feature chat does not run", remedy: "start it before its models are used")
+        guard let registry = whole.registry else {
+            throw ChatError(.noProvider, "the program has ended", remedy: "start it again")
         }
-        let sinks = home.registry.all((any SpanSink).self)
-        return directory(
-            home.registry, Tracer(sinks: sinks, now: surroundings.now, redactor: surroundings.redactor))
+        let sinks = registry.all((any SpanSink).self)
+        return directory(registry, Tracer(sinks: sinks, now: surroundings.now, redactor: surroundings.redactor))
     }
 
     func directory(_ context: ActionContext) -> ProviderDirectory { directory(context.registry, context.tracer) }

@@ -8,7 +8,7 @@ import StorageKit
 import ToolKit
 
 /// An agent server in the box: other programs use it over HTTP, and Chat asks it where nobody else can be asked.
-public struct GatewayFeature: RunningFeature {
+public struct GatewayFeature: Feature {
     public static let manifest = Manifest(
         id: "gateway", summary: "Serve models, tools and sessions to other programs", version: "0.1.0",
         provides: [.shared((any DataStore).self), .shared((any ModelProvider).self)],
@@ -23,7 +23,6 @@ public struct GatewayFeature: RunningFeature {
         ])
 
     private let settings: FeatureSettings
-    private let held = Held<GatewayServices>()
 
     public init(_ settings: FeatureSettings) {
         self.settings = settings
@@ -31,7 +30,8 @@ public struct GatewayFeature: RunningFeature {
 
     public func register(in registry: inout RegistryBuilder) {
         let services = GatewayServices(settings: settings, surroundings: registry.surroundings)
-        held.hold(services)
+        // Turns are ended and stored before the program ends.
+        registry.closes(services.close)
         registry.provide((any ModelProvider).self, services.embedded)
         registry.provide(
             (any DataStore).self,
@@ -52,14 +52,5 @@ public struct GatewayFeature: RunningFeature {
             DescribingActions(services).all, ProjectActions(services).all, SessionActions(services).all,
         ]
         for action in groups.joined() { registry.add(action) }
-    }
-
-    /// Lasts as long as whoever uses it, so that turns are ended and stored before the program ends.
-    public func run(in host: FeatureHost) async throws {
-        host.report(.ok)
-        while !Task.isCancelled {
-            do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
-        }
-        await held.value?.close()
     }
 }

@@ -43,8 +43,7 @@ struct EmbeddedGatewayTests {
         if let session { request.extras["session_id"] = .string(session) }
         request.isKept = isKept
         let context = ActionContext(
-            registry: host.composition.registry, host: host.host, interaction: Answering(answers: answers),
-            output: host.output)
+            session: host.session, interaction: Answering(answers: answers), output: host.output)
         let heard = Mutex(Heard())
         let answer = try await ActionContext.$current.withValue(isAlone ? nil : context) {
             try await provider.answer(request) { events in heard.withLock { $0.events += events } }

@@ -2,8 +2,6 @@ public import Capabilities
 
 /// What goes wrong in the host itself.
 public enum HostError: Failure, Hashable {
-    case timedOut(Duration)
-    case featureFailed(String, why: String)
     case unknownSetting(key: String, why: String)
     case badSetting(key: String, why: String)
     case noFile(String)
@@ -15,8 +13,6 @@ public enum HostError: Failure, Hashable {
 
     public var code: String {
         switch self {
-        case .timedOut: "host.timed-out"
-        case .featureFailed: "host.feature-failed"
         case .unknownSetting: "settings.unknown"
         case .badSetting: "settings.invalid"
         case .noFile: "host.no-file"
@@ -30,17 +26,14 @@ public enum HostError: Failure, Hashable {
 
     public var exit: ExitCode {
         switch self {
-        case .timedOut: .unreachable
         case .unknownSetting, .badSetting, .unknownStore, .nothingToTrust: .usage
         case .editor: .toolFailed
-        case .featureFailed, .noFile, .file, .noDescriptors: .failed
+        case .noFile, .file, .noDescriptors: .failed
         }
     }
 
     public var message: String {
         switch self {
-        case .timedOut(let limit): "it was not done within \(limit.words); give it more time with --timeout"
-        case .featureFailed(let id, let why): "the feature \(id) did not start, so this cannot be done: \(why)"
         case .unknownSetting(let key, let why), .badSetting(let key, let why): "\(key): \(why)"
         case .noFile(let what), .file(let what), .editor(let what), .nothingToTrust(let what): what
         case .noDescriptors:

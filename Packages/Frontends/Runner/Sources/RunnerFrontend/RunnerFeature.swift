@@ -6,7 +6,7 @@ public import Settings
 import StorageKit
 
 /// Bundles without a person: the second surface over the same actions.
-public struct RunnerFeature: RunningFeature {
+public struct RunnerFeature: Feature {
     // What it needs of the host and of others is looked up while a bundle runs: as a need of the feature it would start
     // everything that keeps data or secrets, for each run.
     public static let manifest = Manifest(
@@ -19,13 +19,11 @@ public struct RunnerFeature: RunningFeature {
             "file": "Read and write text files, for bundles",
         ])
 
-    private let held = Held<RunnerServices>()
-
     public init(_ settings: FeatureSettings) {}
 
     public func register(in registry: inout RegistryBuilder) {
         let services = RunnerServices(registry.surroundings)
-        held.hold(services)
+        registry.closes { await services.journal.close() }
         registry.provide(
             (any DataStore).self,
             DatabaseStore(id: "runner.runs", summary: "Runs of bundles", database: services.journal.database))
@@ -34,14 +32,5 @@ public struct RunnerFeature: RunningFeature {
             RunAction(services).all, RunsActions(services).all, InstallAction.all, StepActions.all, FileActions.all,
         ]
         for action in groups.joined() { registry.add(action) }
-    }
-
-    /// Lasts as long as whoever uses it, so that the journal is whole before the program ends.
-    public func run(in host: FeatureHost) async throws {
-        host.report(.ok)
-        while !Task.isCancelled {
-            do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
-        }
-        await held.value?.journal.close()
     }
 }

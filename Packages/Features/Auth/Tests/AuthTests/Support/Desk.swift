@@ -68,15 +68,14 @@ struct Desk: Sendable {
         isolation: isolated (any Actor)? = #isolation, _ body: (OpenDesk) async throws -> Result
     ) async throws -> Result {
         let host = try composed()
-        let lifecycle = Lifecycle(host: host, limits: .unhurried)
-        await lifecycle.start()
+        let session = WorkbenchSession(host, limits: .unhurried)
         let result: Swift.Result<Result, any Error>
         do {
-            result = .success(try await body(OpenDesk(host: host, person: person)))
+            result = .success(try await body(OpenDesk(session: session, person: person)))
         } catch {
             result = .failure(error)
         }
-        let stuck = await lifecycle.stop()
+        let stuck = await session.close()
         #expect(stuck.isEmpty)
         return try result.get()
     }
@@ -137,10 +136,11 @@ struct Desk: Sendable {
 
 /// A program while it runs.
 struct OpenDesk: Sendable {
-    let host: Host
+    let session: WorkbenchSession
     let person: any Interaction
 
-    var registry: Registry { host.composition.registry }
+    var host: Host { session.host }
+    var registry: Registry { session.registry }
 
     var authenticator: any Authenticator {
         get throws { try registry.one((any Authenticator).self) }
@@ -152,9 +152,8 @@ struct OpenDesk: Sendable {
 
     func perform(_ id: String, _ arguments: JSONObject = [:], isAgreed: Bool = false) async throws -> Desk.Done {
         let output = RecordingOutput()
-        let context = ActionContext(registry: registry, host: host, interaction: person, output: output)
-        let value = try await registry.perform(
-            try registry.actions.find(id), arguments, in: context, isAgreed: isAgreed)
+        let value = try await session.perform(
+            try registry.actions.find(id), arguments, interaction: person, output: output, isAgreed: isAgreed)
         return Desk.Done(json: value.json, exit: value.exit, notices: output.notices)
     }
 

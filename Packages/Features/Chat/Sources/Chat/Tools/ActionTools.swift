@@ -35,9 +35,8 @@ final class ActionTools: ToolSource {
         }
         do {
             // Nobody is asked on behalf of a model that only looks.
-            let quiet = ActionContext(
-                registry: context.registry, host: context.host, interaction: HeadlessInteraction(), output: Silence())
-            let value = try await context.registry.perform(action, call.input.object ?? [:], in: quiet)
+            let value = try await context.session.perform(
+                action, call.input.object ?? [:], interaction: HeadlessInteraction(), output: Silence())
             return ToolResult(call: call.id, content: context.host.redactor.redact(value.json).text())
         } catch let error where !(error is CancellationError) {
             let message = context.host.redactor.redact(AnyFailure(error).message)

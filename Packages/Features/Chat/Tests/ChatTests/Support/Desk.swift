@@ -94,20 +94,17 @@ struct Desk: Sendable {
 
     private func attempted(_ id: String, _ arguments: JSONObject, _ heard: Heard) async throws -> Done {
         let host = try composed()
-        let lifecycle = Lifecycle(host: host, limits: .unhurried)
-        await lifecycle.start()
-        let registry = host.composition.registry
-        let context = ActionContext(registry: registry, host: host, interaction: person, output: heard)
+        let session = WorkbenchSession(host, limits: .unhurried)
         var done = Done(heard: heard)
         do {
-            let action = try registry.actions.find(id)
-            let value = try await registry.perform(action, arguments, in: context, isAgreed: true)
+            let value = try await session.perform(
+                try session.registry.actions.find(id), arguments, interaction: person, output: heard, isAgreed: true)
             (done.json, done.exit) = (value.json, value.exit)
         } catch {
             let failure = AnyFailure(error)
             (done.failure, done.exit) = (failure, failure.exit)
         }
-        let stuck = await lifecycle.stop()
+        let stuck = await session.close()
         #expect(stuck.isEmpty)
         return done
     }

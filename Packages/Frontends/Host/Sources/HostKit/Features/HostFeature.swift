@@ -9,7 +9,7 @@ public struct HostFeature: Feature {
         id: "host", summary: "Versions, features, health, settings and data", version: "0.1.0",
         provides: [
             .fallback((any SecretStore).self), .single((any SettingsWriter).self),
-            .single((any ActionPerformer).self), .single((any TrustedFiles).self),
+            .single((any TrustedFiles).self),
         ],
         needs: [.all((any DataStore).self), .all((any CompanionFiles).self)],
         namespaces: ["version", "features", "doctor", "config", "data"],
@@ -24,7 +24,6 @@ public struct HostFeature: Feature {
         registry.provide((any SecretStore).self, EnvironmentSecretStore { environment } as any SecretStore)
         registry.provide(
             (any SettingsWriter).self, UserSettingsWriter(locations: registry.surroundings.locations))
-        registry.provide((any ActionPerformer).self, HostPerformer())
         registry.provide(
             (any TrustedFiles).self, TrustedBundles(state: registry.surroundings.locations.state))
         registry.add(Self.versionAction)

@@ -59,26 +59,25 @@ private struct SlowFeature: RunningFeature {
 
 @Suite("Actions of a session", .timeLimit(.minutes(5)))
 struct SessionTests {
-    private func look(_ session: any ActionSession, _ workbench: Workbench) async throws -> JSON {
+    private func look(_ session: WorkbenchSession) async throws -> JSON {
         try await session.perform(
-            try workbench.registry.actions.find("slow.look"), [:], interaction: HeadlessInteraction(),
-            output: RecordingOutput(), limit: .seconds(60), isAgreed: false
+            try session.registry.actions.find("slow.look"), interaction: HeadlessInteraction(),
+            output: RecordingOutput(), limit: .seconds(60)
         ).json
     }
 
     @Test("share what they need: it is started once, all wait for it, and it is stopped in the end")
     func shared() async throws {
         try await withBench(SlowFeature.self) { bench in
-            let workbench = bench.workbench
-            let session = try workbench.registry.one((any ActionPerformer).self).session(in: workbench.host)
+            let session = bench.workbench.open()
             let seen = try await withThrowingTaskGroup(of: JSON.self) { group in
-                for _ in 0..<10 { group.addTask { try await look(session, workbench) } }
+                for _ in 0..<10 { group.addTask { try await look(session) } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(seen == Array(repeating: true, count: 10))
-            #expect(await session.end() == [])
-            let counts = try await workbench.perform(
-                try workbench.registry.actions.find("slow.counts"), [:], interaction: HeadlessInteraction(),
+            #expect(await session.close() == [])
+            let counts = try await session.perform(
+                try session.registry.actions.find("slow.counts"), interaction: HeadlessInteraction(),
                 output: RecordingOutput())
             #expect(counts.json == [1, 1])
         }
@@ -87,37 +86,51 @@ struct SessionTests {
     @Test("find a capability with its feature running, and none where nobody provides it")
     func provider() async throws {
         try await withBench(SlowFeature.self) { bench in
-            let workbench = bench.workbench
-            let session = try workbench.registry.one((any ActionPerformer).self).session(in: workbench.host)
-            #expect(await session.provider(of: (any Greeter).self)?.isReady == true)
-            #expect(await session.provider(of: (any TrustStore).self) == nil)
-            #expect(await session.end() == [])
+            let session = bench.workbench.open()
+            let greeter = try await session.provider(of: (any Greeter).self)
+            #expect(greeter?.isReady == true)
+            let trust = try await session.provider(of: (any TrustStore).self)
+            #expect(trust == nil)
+            #expect(await session.close() == [])
+        }
+    }
+
+    @Test("are refused once it is closed, and it is closed once")
+    func closed() async throws {
+        try await withBench(SlowFeature.self) { bench in
+            let session = bench.workbench.open()
+            let seen = try await look(session)
+            #expect(seen == true)
+            #expect(await session.close() == [])
+            #expect(await session.close() == [])
+            #expect(await failure { _ = try await look(session) }?.code == "host.closed")
+            let counts = try await session.perform(
+                try session.registry.actions.find("slow.counts"), interaction: HeadlessInteraction(),
+                output: RecordingOutput())
+            #expect(counts.json == [1, 1])
         }
     }
 
     @Test("are given up when their caller was cancelled, long before their time is over")
     func cancelled() async throws {
         try await withBench(SlowFeature.self) { bench in
-            let workbench = bench.workbench
-            let session = try workbench.registry.one((any ActionPerformer).self).session(in: workbench.host)
-            let deaf = try workbench.registry.actions.find("slow.deaf")
+            let session = bench.workbench.open()
+            let deaf = try session.registry.actions.find("slow.deaf")
             let task = Task {
                 _ = try await session.perform(
-                    deaf, [:], interaction: HeadlessInteraction(), output: RecordingOutput(), limit: .seconds(3600),
-                    isAgreed: false)
+                    deaf, interaction: HeadlessInteraction(), output: RecordingOutput(), limit: .seconds(3600))
             }
             for await _ in SlowFeature.deafness.stream { break }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
-            #expect(await session.end() == [])
+            #expect(await session.close() == [])
         }
     }
 
     @Test("are given up when their time is over, even where they do not listen")
     func limit() async throws {
         try await withBench { bench in
-            let workbench = bench.workbench
-            let session = try workbench.registry.one((any ActionPerformer).self).session(in: workbench.host)
+            let session = bench.workbench.open()
             let failure = await failure {
                 try await session.within(.milliseconds(10)) {
                     await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }

@@ -8,12 +8,10 @@ import Runs
 /// Runs a bundle against what was recorded, and compares.
 struct Replay {
     let running: BundleRunning
-    let session: any ActionSession
     let recording: Recording
 
-    init(running: BundleRunning, _ session: any ActionSession, _ recording: Recording) {
+    init(running: BundleRunning, _ recording: Recording) {
         self.running = running
-        self.session = session
         self.recording = recording
     }
 
@@ -24,7 +22,7 @@ struct Replay {
             try running.wish.bundle.map { try finder.find($0) }
             ?? BundleLibrary(try BundleFinder.read(recording.file), .person)
         let bundle = try Bundle(library.root)
-        let performer = ReplayPerformer(recording, session)
+        let performer = ReplayPerformer(recording, running.context.session)
         // A replay is no run that anybody looks for later.
         let run = JournalRun.unkept(at: host.now())
         let environment = EnvironmentValues(recording, host.redactor)

@@ -7,11 +7,11 @@ import Synchronization
 
 /// Gives for each action what the recording has of it, and does none.
 final class ReplayPerformer: StepPerformer {
-    private let session: any ActionSession
+    private let session: WorkbenchSession
     /// The attempts of each step that are left, the last one first.
     private let calls: Mutex<[String: [RecordedStep]]>
 
-    init(_ recording: Recording, _ session: any ActionSession) {
+    init(_ recording: Recording, _ session: WorkbenchSession) {
         self.session = session
         var calls: [String: [RecordedStep]] = [:]
         for step in recording.steps.reversed() where step.status == .ok || step.status == .failed {

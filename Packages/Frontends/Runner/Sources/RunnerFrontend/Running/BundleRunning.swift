@@ -27,22 +27,14 @@ struct BundleRunning: Sendable {
 
     func run() async throws -> RunResult {
         try wish.check()
-        let session = try context.registry.one((any ActionPerformer).self).session(in: host)
-        let result: Result<RunResult, any Error>
-        do { result = .success(try await run(session)) } catch let failure as BundleFailure {
-            result = .failure(failure.shown(from: host.locations.current))
-        } catch {
-            result = .failure(error)
+        do { return try await checkedAndRun() } catch let failure as BundleFailure {
+            throw failure.shown(from: host.locations.current)
         }
-        for stuck in await session.end() {
-            context.notice("the feature \(stuck) did not stop in time and was abandoned")
-        }
-        return try result.get()
     }
 
-    private func run(_ session: any ActionSession) async throws -> RunResult {
+    private func checkedAndRun() async throws -> RunResult {
         if let recording = wish.replay {
-            return .replay(try await Replay(running: self, session, try Recording(finder.absolute(recording))).run())
+            return .replay(try await Replay(running: self, try Recording(finder.absolute(recording))).run())
         }
         // It takes as long as reading and checking the bundle do; what is wrong with it is told when it is used.
         async let _ = wish.isPlan || wish.isCheck || wish.isUnkept ? () : services.journal.open()
@@ -51,11 +43,11 @@ struct BundleRunning: Sendable {
         let library =
             unfinished.map { $0.file } == name
             ? BundleLibrary(try BundleFinder.read(name), .person) : try finder.find(name)
-        let environment = EnvironmentValues(host, session)
+        let environment = EnvironmentValues(context.session)
         let (bundle, inputs) = try await check(
             library, before: unfinished?.inputs ?? [:], mustBe: unfinished?.digest, environment)
         if wish.isPlan || wish.isCheck { return try await plan(bundle, inputs, library) }
-        let performer = RegistryPerformer(registry: context.registry, session: session, interaction: interaction)
+        let performer = RegistryPerformer(session: context.session, interaction: interaction)
         if wish.isUnkept {
             context.notice("nothing of this run is kept: it cannot be resumed, and 'martlet runs' does not know it")
         }

@@ -6,8 +6,7 @@ import Runs
 
 /// Does the actions of a run through the registry, within what the bundle permits.
 struct RegistryPerformer: StepPerformer {
-    let registry: Registry
-    let session: any ActionSession
+    let session: WorkbenchSession
     /// Asks nobody.
     let interaction: any Interaction
 
@@ -15,7 +14,7 @@ struct RegistryPerformer: StepPerformer {
         _ name: String, _ arguments: JSONObject, step: String, output: any ActionOutput, limit: Duration,
         permissions: [BundlePermissions]
     ) async throws -> JSON {
-        let action = try registry.actions.find(name)
+        let action = try session.registry.actions.find(name)
         guard action.id != RunAction.id else { throw RunnerError.runsItself }
         for permission in permissions where !permission.allows(action.id, action.effect) {
             throw RunnerError.notPermitted(action.id, action.effect)

@@ -16,7 +16,7 @@ struct Deadline: Sendable {
 
     /// The work's result.
     ///
-    /// - Throws: `HostError.timedOut` after the limit, also where the work cannot be cancelled: it is abandoned then,
+    /// - Throws: `SessionError.timedOut` after the limit, also where the work cannot be cancelled: it is abandoned then,
     ///   because a run that hangs for ever is worse. Where the caller was cancelled the same is a `CancellationError`.
     func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let (events, continuation) = AsyncStream<Event<Value>>.makeStream()
@@ -39,7 +39,7 @@ struct Deadline: Sendable {
             for await event in events {
                 switch event {
                 case .ended(let result) where !isOver: return try result.get()
-                case .ended, .abandoned: throw isOver ? HostError.timedOut(limit) : CancellationError()
+                case .ended, .abandoned: throw isOver ? SessionError.timedOut(limit) : CancellationError()
                 case .over, .cancelled:
                     if case .over = event { isOver = true }
                     task.cancel()
