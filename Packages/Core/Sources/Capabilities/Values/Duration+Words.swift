@@ -60,7 +60,7 @@ extension Duration: InputValue, OutputValue {
         return Int(milliseconds + attoseconds / 1_000_000_000_000_000)
     }
 
-    /// The shortest usual way of writing it.
+    /// The shortest usual way of writing it exactly, as settings and options take it.
     public var words: String {
         let (seconds, attoseconds) = components
         let microseconds = attoseconds / 1_000_000_000_000
@@ -73,5 +73,28 @@ extension Duration: InputValue, OutputValue {
             if count != 0 { text += "\(count)\(unit)" }
         }
         return text.isEmpty ? "0s" : text
+    }
+
+    /// Rounded, as a person reads how long something took: `10 µs`, `0.5 ms`, `3.2 s`, `1 min 7 s`, `2 h 5 min`.
+    public var roundedWords: String { Self.roundedWords(seconds: self / .seconds(1)) }
+
+    /// The same for a number of seconds.
+    public static func roundedWords(seconds: Double) -> String {
+        func tenths(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }
+        switch seconds {
+        case ..<0.000_000_5: return "0 s"
+        case ..<0.000_1: return "\(Int((seconds * 1_000_000).rounded())) µs"
+        case ..<0.009_95: return "\(tenths(seconds * 1_000)) ms"
+        case ..<0.999_5: return "\(Int((seconds * 1_000).rounded())) ms"
+        case ..<9.95: return "\(tenths(seconds)) s"
+        case ..<59.5: return "\(Int(seconds.rounded())) s"
+        case ..<3_599.5:
+            let whole = Int(seconds.rounded())
+            return "\(whole / 60) min" + (whole % 60 == 0 ? "" : " \(whole % 60) s")
+        case ..<1e12:
+            let minutes = Int((seconds / 60).rounded())
+            return "\(minutes / 60) h" + (minutes % 60 == 0 ? "" : " \(minutes % 60) min")
+        default: return "\(seconds) s"
+        }
     }
 }

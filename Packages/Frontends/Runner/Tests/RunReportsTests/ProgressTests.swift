@@ -137,9 +137,9 @@ struct ProgressTests {
         #expect(
             PlainProgress.line(
                 .step(update("a", .failed, StepError(code: "c", message: "no way"), took: .milliseconds(1_234))))
-                == "  failed    a (1.2s): no way")
+                == "  failed    a (1.2 s): no way")
         #expect(
             PlainProgress.end(summary([update("a", .ok), update("b", .ok), update("c", .skipped)]))
-                == "demo ok in 4s, run 20261120t101500-abcd: 2 ok, 1 skipped")
+                == "demo ok in 4.0 s, run 20261120t101500-abcd: 2 ok, 1 skipped")
     }
 }

@@ -11,8 +11,11 @@ public struct FileError: Failure {
     public let path: String
     /// The system's error number, or 0 when this package refused by itself.
     public let errno: Int32
+    /// Why, where what was tried and on which path is said already: "permission denied".
+    public let reason: String
+
     /// A sentence for a person: "cannot read /x/config.json: permission denied".
-    public let message: String
+    public var message: String { "cannot \(operation) \(path): \(reason)" }
 
     public var code: String { kind.description }
 
@@ -21,7 +24,7 @@ public struct FileError: Failure {
         self.operation = operation
         self.path = path
         self.errno = errno
-        message = "cannot \(operation) \(path): \(reason)"
+        self.reason = reason
     }
 
     init(_ operation: String, _ path: String, errno number: Int32) {

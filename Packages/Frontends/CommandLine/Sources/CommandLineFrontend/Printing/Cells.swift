@@ -60,7 +60,7 @@ enum Cells {
     ) -> StyledText {
         var text = text(value, property.schema)
         if isSeconds(property), let seconds = value.double {
-            text = LocalClock.words(seconds: seconds)
+            text = Duration.roundedWords(seconds: seconds)
         } else if isMoney(property), let dollars = value.double,
             let nanodollars = Int(exactly: (dollars * 1e9).rounded())
         {

@@ -31,24 +31,4 @@ struct LocalClock: Sendable {
         }
         return seconds < 0 ? "in \(words)" : "\(words) ago"
     }
-
-    /// `10 µs`, `0.5 ms`, `3.2 s`, `1 min 7 s`, `2 h 5 min`.
-    static func words(seconds: Double) -> String {
-        func tenths(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }
-        switch seconds {
-        case ..<0.000_000_5: return "0 s"
-        case ..<0.000_1: return "\(Int((seconds * 1_000_000).rounded())) µs"
-        case ..<0.009_95: return "\(tenths(seconds * 1_000)) ms"
-        case ..<0.999_5: return "\(Int((seconds * 1_000).rounded())) ms"
-        case ..<9.95: return "\(tenths(seconds)) s"
-        case ..<59.5: return "\(Int(seconds.rounded())) s"
-        case ..<3_599.5:
-            let whole = Int(seconds.rounded())
-            return "\(whole / 60) min" + (whole % 60 == 0 ? "" : " \(whole % 60) s")
-        case ..<1e12:
-            let minutes = Int((seconds / 60).rounded())
-            return "\(minutes / 60) h" + (minutes % 60 == 0 ? "" : " \(minutes % 60) min")
-        default: return "\(seconds) s"
-        }
-    }
 }

@@ -45,17 +45,6 @@ struct LocalClockTests {
         }
     }
 
-    @Test(
-        "of a second or an hour have their unit",
-        arguments: [
-            (0.0, "0 s"), (9.925e-06, "10 µs"), (0.00045, "0.5 ms"), (0.0123, "12 ms"), (0.9996, "1.0 s"),
-            (3.21, "3.2 s"),
-            (42, "42 s"), (60, "1 min"), (67.4, "1 min 7 s"), (7_500, "2 h 5 min"), (-1, "0 s"), (.infinity, "inf s"),
-        ])
-    func spans(seconds: Double, words: String) {
-        #expect(LocalClock.words(seconds: seconds) == words)
-    }
-
     private let jobs = [
         Job(
             name: "health", state: "failed", seconds: 0.00045, started: now + .seconds(-185),

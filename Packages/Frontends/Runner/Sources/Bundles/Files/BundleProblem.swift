@@ -3,12 +3,12 @@ public import Capabilities
 /// One thing that is wrong with a bundle, and where.
 public struct BundleProblem: Sendable, Hashable {
     public let file: String
-    /// Both counted from 1.
+    /// Both counted from 1; 0 where the file as a whole is meant.
     public let line: Int
     public let column: Int
     public let message: String
 
-    public init(file: String, line: Int = 1, column: Int = 1, _ message: String) {
+    public init(file: String, line: Int = 0, column: Int = 0, _ message: String) {
         self.file = file
         self.line = line
         self.column = column
@@ -16,7 +16,7 @@ public struct BundleProblem: Sendable, Hashable {
     }
 
     /// As `file:line:column: message`, which editors understand.
-    public var text: String { "\(file):\(line):\(column): \(message)" }
+    public var text: String { line == 0 ? "\(file): \(message)" : "\(file):\(line):\(column): \(message)" }
 }
 
 /// A bundle cannot be run as it is: everything that is wrong with it, in the order of its lines.

@@ -69,7 +69,7 @@ public struct BundleSource: Sendable {
             path.removeLast()
             place = position(of: path)
         }
-        guard let place else { return BundleProblem(file: file, message) }
+        guard let place else { return BundleProblem(file: file, line: 1, column: 1, message) }
         let column = place.column + (offset > 0 ? shift(of: offset, line: place.line, column: place.column) : 0)
         return BundleProblem(file: file, line: place.line, column: column, message)
     }

@@ -23,7 +23,7 @@ public enum HTMLReport {
             </head>
             <body>
             <h1>\(escape(summary.name)) <span class="\(summary.status.rawValue)">\(summary.status.rawValue)</span></h1>
-            <p>Run \(escape(summary.id.text)), \(summary.started.iso8601), \((summary.ended - summary.started).rounded.words), \
+            <p>Run \(escape(summary.id.text)), \(summary.started.iso8601), \((summary.ended - summary.started).roundedWords), \
             \(leaves.count) steps, \(summary.count(of: .failed, in: leaves)) failed, exit code \(summary.exit.rawValue)</p>
 
             """
@@ -49,7 +49,7 @@ public enum HTMLReport {
         var row = """
             <details><summary><span class="name">\(escape(step.key))</span>\
             <span class="\(status)">\(status)\(notes.isEmpty ? "" : ", " + notes.joined(separator: ", "))</span>\
-            <span class="time">\(outcome.duration.rounded.words)</span>\
+            <span class="time">\(outcome.duration.roundedWords)</span>\
             <span class="track"><span class="bar \(status)" style="left:\(left);width:\(width)"></span></span></summary>
             <p>\(escape(step.work)), exit code \(outcome.exit)</p>
 

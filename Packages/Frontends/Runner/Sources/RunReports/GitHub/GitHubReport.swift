@@ -23,14 +23,14 @@ public enum GitHubReport {
         var lines = [
             "### \(cell(summary.name)): \(summary.status.rawValue)", "",
             "\(steps.count) steps, \(summary.count(of: .failed, in: steps)) failed, "
-                + "\((summary.ended - summary.started).rounded.words) — run `\(summary.id.text)`", "",
+                + "\((summary.ended - summary.started).roundedWords) — run `\(summary.id.text)`", "",
             "| Step | Does | Status | Time | Error |", "| --- | --- | --- | --- | --- |",
         ]
         for step in steps.prefix(rows) {
             let outcome = step.outcome
             lines.append(
                 "| \(cell(step.key)) | \(cell(step.work)) | \(mark(outcome)) \(outcome.status.rawValue) "
-                    + "| \(outcome.duration.rounded.words) | \(cell(outcome.error?.message ?? "")) |")
+                    + "| \(outcome.duration.roundedWords) | \(cell(outcome.error?.message ?? "")) |")
         }
         if steps.count > rows { lines += ["", "…and \(steps.count - rows) more"] }
         return lines.joined(separator: "\n") + "\n\n"
@@ -89,15 +89,5 @@ public enum GitHubReport {
 extension RunSummary {
     func count(of status: StepStatus, in steps: [StepUpdate]) -> Int {
         steps.count { $0.outcome.status == status && !$0.outcome.isForgiven }
-    }
-}
-
-extension Duration {
-    /// As exact as a person wants it.
-    var rounded: Duration {
-        let milliseconds = self.milliseconds
-        if milliseconds < 1_000 { return .milliseconds(milliseconds) }
-        if milliseconds < 60_000 { return .milliseconds(milliseconds / 100 * 100) }
-        return .seconds(milliseconds / 1_000)
     }
 }

@@ -29,7 +29,7 @@ public enum PlainProgress {
             let count = steps.count { $0.outcome.status == status }
             if count > 0 { counts.append("\(count) \(status.rawValue)") }
         }
-        let took = (summary.ended - summary.started).rounded.words
+        let took = (summary.ended - summary.started).roundedWords
         let error = summary.error.map { ": \($0.message)" } ?? ""
         return "\(summary.name) \(summary.status.rawValue) in \(took), run \(summary.id): "
             + "\(counts.joined(separator: ", "))\(error)"
@@ -47,7 +47,7 @@ public enum PlainProgress {
 
     private static func ended(_ update: StepUpdate) -> String {
         let outcome = update.outcome
-        var notes = [outcome.duration.rounded.words]
+        var notes = [outcome.duration.roundedWords]
         if update.isRestored { notes = ["done before"] }
         if update.isCached { notes.append("from the cache") }
         if update.triesAgain { notes.append("is tried again") }

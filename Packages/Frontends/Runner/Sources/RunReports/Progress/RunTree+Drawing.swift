@@ -37,7 +37,7 @@ extension RunTree {
         for (status, token) in [(StepStatus.running, ThemeToken.ring), (.failed, .destructive)] {
             if let count = counts[status], count > 0 { text.append("  \(count) \(status.rawValue)", Style(token)) }
         }
-        text.append("  \(Duration.seconds(now.components.seconds).words)", Style(.mutedForeground))
+        text.append("  \(Duration.seconds(now.components.seconds).roundedWords)", Style(.mutedForeground))
         return text
     }
 
@@ -59,9 +59,9 @@ extension RunTree {
         if !node.children.isEmpty || node.expected > 0 { line.append("  \(Self.words(node))", Style(.mutedForeground)) }
         if node.attempt > 1 { line.append("  attempt \(node.attempt)", Style(.mutedForeground)) }
         if let began = node.began {
-            line.append("  \(Duration.seconds((now - began).components.seconds).words)", Style(.mutedForeground))
+            line.append("  \(Duration.seconds((now - began).components.seconds).roundedWords)", Style(.mutedForeground))
         } else if node.status != nil, node.duration > .zero {
-            line.append("  \(node.duration.rounded.words)", Style(.mutedForeground))
+            line.append("  \(node.duration.roundedWords)", Style(.mutedForeground))
         }
         if node.status == .failed, let error = node.error { line.append("  \(error)", Style(.destructive)) }
         return line

@@ -52,7 +52,7 @@ struct BundleFinder {
 
     static func text(_ path: String) throws(BundleFailure) -> [UInt8] {
         do throws(FileError) { return try Files.read(path, limit: BundleSource.longest) } catch {
-            throw BundleFailure([BundleProblem(file: path, error.message)])
+            throw BundleFailure([BundleProblem(file: path, error.reason)])
         }
     }
 }

@@ -67,7 +67,7 @@ final class BundleLibrary: Sendable {
         // Not by its name, in which links and `..` may lead anywhere.
         let place: String
         do throws(FileError) { place = try Files.canonical(name) } catch {
-            throw BundleFailure([BundleProblem(file: name, error.message)])
+            throw BundleFailure([BundleProblem(file: name, error.reason)])
         }
         if Self.lies(place, beneath: config) { return }
         guard Self.lies(place, beneath: folder) else {
