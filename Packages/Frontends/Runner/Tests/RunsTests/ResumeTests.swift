@@ -119,6 +119,34 @@ struct ResumeTests {
             await #expect(throws: RunError.ambiguous("2")) { try await lab.journal.find("2") }
             #expect(try await lab.journal.prune(before: .testNow() + .seconds(1)) == 1)
             #expect(try await lab.journal.runs(limit: 10).map(\.id) == [open.id.text])
+            withExtendedLifetime(open) {}
+        }
+    }
+
+    @Test("is possible at once in the process that has given it up, and in no other that would do it a second time")
+    func givenUp() async throws {
+        try await withLab { lab in
+            let bundle = try lab.bundle("name: t\nsteps:\n  - action: x\n")
+            let beside = Journal("\(lab.folder)/shared.db", now: Timestamp.testNow)
+            let journal = Journal("\(lab.folder)/shared.db", now: Timestamp.testNow)
+            var run: JournalRun? = try await journal.begin(bundle, inputs: [:])
+            let id = try #require(run?.id)
+            for other in [journal, beside] {
+                await #expect(throws: RunError.stillRunning(id.text)) { try await other.resume(id) }
+                await #expect(throws: RunError.overlaps("t", id.text)) {
+                    try await other.begin(bundle, inputs: [:], alone: true)
+                }
+                #expect(try await other.runs(limit: 1).first?.isBroken == false)
+            }
+            run = nil
+            #expect(try await journal.runs(limit: 1).first?.isBroken == true)
+            // Another store knows only that the process lives.
+            await #expect(throws: RunError.stillRunning(id.text)) { try await beside.resume(id) }
+            let again = try await journal.resume(id)
+            await #expect(throws: RunError.stillRunning(id.text)) { try await journal.resume(id) }
+            withExtendedLifetime(again) {}
+            await journal.close()
+            await beside.close()
         }
     }
 

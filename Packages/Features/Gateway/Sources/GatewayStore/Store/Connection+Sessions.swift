@@ -1,4 +1,5 @@
 import Capabilities
+import ProcessKit
 import StorageKit
 import TurnLoop
 
@@ -10,7 +11,7 @@ extension Connection {
 
     /// The sessions that a query behind these columns gives.
     func sessions<each Value: Storable>(
-        _ query: SQL, _ turns: OpenTurns, _ values: repeat each Value
+        _ query: SQL, _ turns: Holdings, _ values: repeat each Value
     ) throws -> [Session] {
         try all(Self.sessionColumns + query, repeat each values) { row in
             let id: String = try row[0]
@@ -22,15 +23,15 @@ extension Connection {
                 selection: ToolSelection(
                     servers: servers?.value, tools: tools?.value, priority: priority.value, auditLog: try row[8]),
                 rules: rules.value, messages: try row[10], usage: try usage(ofSession: id),
-                isRunning: turns.isRunning(turn ?? "", of: holder ?? ""), created: try row[11], updated: try row[12])
+                isRunning: turns.isHeld(turn ?? "", by: holder), created: try row[11], updated: try row[12])
         }
     }
 
-    func findSession(_ id: String, _ turns: OpenTurns) throws -> Session? {
+    func findSession(_ id: String, _ turns: Holdings) throws -> Session? {
         try sessions(" WHERE sessions.id = ?", turns, id).first
     }
 
-    func session(_ id: String, _ turns: OpenTurns) throws -> Session {
+    func session(_ id: String, _ turns: Holdings) throws -> Session {
         guard let session = try findSession(id, turns) else { throw GatewayStoreError.noSession(id) }
         return session
     }

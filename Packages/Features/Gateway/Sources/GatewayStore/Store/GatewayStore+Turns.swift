@@ -1,4 +1,5 @@
 import Capabilities
+import ProcessKit
 import StorageKit
 public import TurnLoop
 
@@ -10,21 +11,21 @@ extension GatewayStore {
         let time = now()
         let id = Identifier.make(at: time)
         // Known before it is stored, so that nobody here takes it for one that has ended.
-        turns.add(id)
+        turns.take(id)
         do {
             let isTakeover = try await database.write { [turns] connection in
                 try connection.beginTurn(id, of: session, turns, at: time)
             }
             return TurnLease(session: session, id: id, isTakeover: isTakeover)
         } catch {
-            turns.remove(id)
+            turns.giveBack(id)
             throw error
         }
     }
 
     /// Gives the right back. It works in a task that was cancelled, too, and a second time changes nothing.
     public func endTurn(_ lease: TurnLease) async throws {
-        turns.remove(lease.id)
+        turns.giveBack(lease.id)
         _ = try await finish { connection in
             try connection.run("DELETE FROM turns WHERE session = ? AND id = ?", lease.session, lease.id)
         }
@@ -56,7 +57,7 @@ extension GatewayStore {
 extension Connection {
     /// Whether a turn that never ended was taken over.
     fileprivate func beginTurn(
-        _ id: String, of session: String, _ turns: OpenTurns, at time: Timestamp
+        _ id: String, of session: String, _ turns: Holdings, at time: Timestamp
     ) throws -> Bool {
         let found: (project: String?, turn: String?, holder: String?)? = try first(
             """
@@ -65,21 +66,21 @@ extension Connection {
             """, session
         ) { row in (try row[0], try row[1], try row[2]) }
         guard let found else { throw GatewayStoreError.noSession(session) }
-        if turns.isRunning(found.turn ?? "", of: found.holder ?? "") { throw GatewayStoreError.busy(session) }
-        try run("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?)", session, id, turns.holder.text, time)
+        if turns.isHeld(found.turn ?? "", by: found.holder) { throw GatewayStoreError.busy(session) }
+        try run("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?)", session, id, turns.holder, time)
         try run("UPDATE sessions SET updated = max(updated, ?) WHERE id = ?", time, session)
         try run("UPDATE projects SET updated = max(updated, ?) WHERE id = ?", time, found.project)
         return found.turn != nil
     }
 
     /// The sessions in which a turn runs.
-    func running(_ turns: OpenTurns, inProject project: String? = nil) throws -> [String] {
+    func running(_ turns: Holdings, inProject project: String? = nil) throws -> [String] {
         let rows = try all(
             """
             SELECT session, turns.id, holder FROM turns JOIN sessions ON sessions.id = session
                 WHERE ?1 IS NULL OR project = ?1 ORDER BY session
             """, project
         ) { row in (session: try row[0] as String, turn: try row[1] as String, holder: try row[2] as String) }
-        return rows.filter { turns.isRunning($0.turn, of: $0.holder) }.map(\.session)
+        return rows.filter { turns.isHeld($0.turn, by: $0.holder) }.map(\.session)
     }
 }

@@ -1,4 +1,5 @@
 public import Capabilities
+import ProcessKit
 public import StorageKit
 
 /// What the gateway remembers: projects, sessions with their messages, what they took, and who did what.
@@ -16,14 +17,15 @@ public final class GatewayStore: Sendable {
     /// Where it is kept, to be checked, saved and restored as other stores are.
     public let database: Database
     let now: @Sendable () -> Timestamp
-    let turns: OpenTurns
+    /// The turns that this store has begun and not ended. One whose end could not be stored does not block its session.
+    let turns: Holdings
     let accounts: AccountQueue
 
     public init(_ database: Database, now: @escaping @Sendable () -> Timestamp) {
         self.database = database
         self.now = now
         accounts = AccountQueue(database)
-        turns = OpenTurns(holder: Holder(store: Identifier.make(at: now())))
+        turns = Holdings()
     }
 
     /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.

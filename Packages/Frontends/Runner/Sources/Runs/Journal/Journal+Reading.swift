@@ -16,7 +16,7 @@ extension Journal {
         try await database.read { connection in
             try connection.all(
                 Self.columns + " WHERE ?1 IS NULL OR name = ?1 ORDER BY number DESC LIMIT ?2", name, limit
-            ) { try Self.row($0) }
+            ) { try self.row($0) }
         }
     }
 
@@ -27,7 +27,7 @@ extension Journal {
             try connection.all(
                 Self.columns
                     + " WHERE ?1 IS NULL OR substr(id, 1, length(?1)) = ?1 ORDER BY number DESC LIMIT 2", name
-            ) { try Self.row($0) }
+            ) { try self.row($0) }
         }
         guard let first = found.first else { throw RunError.unknown(name) }
         if let name, found.count > 1, first.id != name { throw RunError.ambiguous(name) }
@@ -90,8 +90,7 @@ extension Journal {
         let text = try await database.read { connection in
             try connection.first("SELECT holder FROM runs WHERE id = ?", run) { try $0[0] as String? }
         }
-        guard let text = text ?? nil, let holder = ProcessIdentity(text), holder.isAlive else { return nil }
-        return holder.process
+        return underway.process(holding: run, by: text ?? nil)
     }
 
     /// Forgets runs that ended before a time; gives how many.
@@ -100,7 +99,7 @@ extension Journal {
         return try await database.write { connection in
             try connection.run("DELETE FROM cache WHERE until <= ?", now)
             var count = 0
-            for id in try Self.prunable(before: time, connection) {
+            for id in try self.prunable(before: time, connection) {
                 for statement: SQL in ["DELETE FROM events WHERE run = ?", "DELETE FROM steps WHERE run = ?"] {
                     try connection.run(statement, id)
                 }
@@ -112,22 +111,22 @@ extension Journal {
 
     /// The runs that `prune` would forget: those that ended, or were broken off, before a time.
     public func prunable(before time: Timestamp) async throws -> [String] {
-        try await database.read { connection in try Self.prunable(before: time, connection) }
+        try await database.read { connection in try self.prunable(before: time, connection) }
     }
 
-    private static func prunable(before time: Timestamp, _ connection: Connection) throws -> [String] {
+    private func prunable(before time: Timestamp, _ connection: Connection) throws -> [String] {
         let found = try connection.all(
             "SELECT id, holder FROM runs WHERE ended < ? OR (ended IS NULL AND started < ?)", time, time
         ) { (id: try $0[0] as String, holder: try $0[1] as String?) }
-        return found.filter { $0.holder.flatMap(ProcessIdentity.init)?.isAlive != true }.map(\.id)
+        return found.filter { !underway.isHeld($0.id, by: $0.holder) }.map(\.id)
     }
 
-    private static func row(_ row: borrowing Row) throws -> RunRow {
-        let holder: String? = try row[7]
-        let isAlive = holder.flatMap(ProcessIdentity.init)?.isAlive ?? false
+    private func row(_ row: borrowing Row) throws -> RunRow {
+        let id: String = try row[0]
+        let isHeld = underway.isHeld(id, by: try row[7])
         let status = RunSummary.Status(rawValue: try row[2]) ?? .failed
         return RunRow(
-            id: try row[0], name: try row[1], status: status, exit: try row[3], started: try row[4], ended: try row[5],
-            file: try row[6], steps: try row[8], failed: try row[9], isBroken: status == .running && !isAlive)
+            id: id, name: try row[1], status: status, exit: try row[3], started: try row[4], ended: try row[5],
+            file: try row[6], steps: try row[8], failed: try row[9], isBroken: status == .running && !isHeld)
     }
 }

@@ -1,4 +1,5 @@
 public import Capabilities
+import ProcessKit
 public import StorageKit
 
 /// What was run: every run with its steps, what they gave and what they said.
@@ -7,6 +8,8 @@ public import StorageKit
 public final class Journal: Sendable {
     public let database: Database
     let now: @Sendable () -> Timestamp
+    /// The runs that go on in this journal. One whose end could not be stored can be gone on with at once.
+    let underway = Holdings()
 
     /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.
     public init(

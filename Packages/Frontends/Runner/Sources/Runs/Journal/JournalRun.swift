@@ -16,6 +16,8 @@ public final class JournalRun: Sendable {
     /// What had begun then and was not over.
     let underway: Set<String>
     private let journal: Journal?
+    /// Nobody else goes on with it meanwhile.
+    private let hold: Holdings.Hold?
     private let eventsKept: Int
     private let state: Mutex<State>
 
@@ -29,11 +31,13 @@ public final class JournalRun: Sendable {
     }
 
     init(
-        _ journal: Journal?, _ id: RunID, isResumed: Bool = false, finished: [String: StepOutcome] = [:],
+        _ journal: Journal?, _ id: RunID, hold: Holdings.Hold?, isResumed: Bool = false,
+        finished: [String: StepOutcome] = [:],
         underway: Set<String> = [], events: Int = 0, steps: Int = 0, eventsKept: Int = RunOptions().eventsKept
     ) {
         self.journal = journal
         self.id = id
+        self.hold = hold
         self.isResumed = isResumed
         self.finished = finished
         self.underway = underway
@@ -42,7 +46,7 @@ public final class JournalRun: Sendable {
     }
 
     /// A run of which nothing is written down, so that it cannot go on after it broke off.
-    public static func unkept(at time: Timestamp) -> JournalRun { JournalRun(nil, .new(at: time)) }
+    public static func unkept(at time: Timestamp) -> JournalRun { JournalRun(nil, .new(at: time), hold: nil) }
 
     // MARK: Steps
 
@@ -100,9 +104,10 @@ public final class JournalRun: Sendable {
         }
     }
 
-    /// The run is over.
+    /// The run is over, whether or not that can be written down.
     func end(_ summary: RunSummary) throws {
         guard let journal else { return }
+        defer { hold?.giveBack() }
         let id = id.text
         let events = takeEvents()
         try journal.database.writeNow { connection in
