@@ -102,7 +102,7 @@ struct RunnerStoryTests {
             for (line, words) in [
                 ("yes 'who: Ada' | $M run b.yaml --inputs -", "-: there are more than"),
                 ("echo 'who: [' | $M run b.yaml --inputs -", "-:2:1: "), ("$M run b.yaml --inputs .", "directory"),
-                ("$M run b.yaml --inputs nowhere.yaml", "nowhere.yaml: there is no such file"),
+                ("$M run b.yaml --inputs nowhere.yaml", "nowhere.yaml: it cannot be read"),
             ] {
                 let run = try await Program.martlet.shell(line, home: home.path, adding: home.variables)
                 #expect(run.code == 2 && run.errors.contains(words), "\(line): \(run.output)\(run.errors)")

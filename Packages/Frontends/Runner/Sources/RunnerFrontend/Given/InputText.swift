@@ -31,7 +31,7 @@ enum InputText {
         var text: [UInt8] = []
         while true {
             let more: [UInt8]
-            do throws(FileError) { more = try file.read(upTo: 64 << 10) } catch { throw failure(path, error.message) }
+            do throws(FileError) { more = try file.read(upTo: 64 << 10) } catch { throw failure(path, error.reason) }
             if more.isEmpty { return text }
             text += more
             // Refused here and not when it is parsed, because a pipe may never end.
