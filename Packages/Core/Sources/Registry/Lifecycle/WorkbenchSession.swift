@@ -101,10 +101,11 @@ public final class WorkbenchSession: Sendable {
     /// - Returns: the features that took longer than they may; they are abandoned.
     @discardableResult
     public func close() async -> [String] {
-        let last = state.withLock { state in
-            state.isClosed = true
-            return state.last
+        let (last, wasClosed) = state.withLock { state in
+            defer { state.isClosed = true }
+            return (state.last, state.isClosed)
         }
+        if wasClosed { return [] }
         await last?.value
         return await lifecycle.stop()
     }

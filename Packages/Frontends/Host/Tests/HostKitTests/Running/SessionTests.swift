@@ -16,7 +16,7 @@ private protocol Greeter: AnyObject, Sendable {
 /// A feature that takes a moment to be there.
 private struct SlowFeature: RunningFeature {
     final class Doorman: Greeter {
-        let state = Mutex((starts: 0, stops: 0, isReady: false))
+        let state = Mutex((starts: 0, stops: 0, closes: 0, isReady: false))
 
         var isReady: Bool { state.withLock { $0.isReady } }
     }
@@ -33,6 +33,7 @@ private struct SlowFeature: RunningFeature {
     func register(in registry: inout RegistryBuilder) {
         let doorman = doorman
         registry.provide((any Greeter).self, doorman)
+        registry.closes { doorman.state.withLock { $0.closes += 1 } }
         registry.add(Action("slow.look", "Whether it is there", .reads) { _ in doorman.isReady })
         registry.add(
             Action("slow.deaf", "Never end, and hear nothing", .reads) { _ in
@@ -41,8 +42,8 @@ private struct SlowFeature: RunningFeature {
                 return true
             })
         registry.add(
-            Action("slow.counts", "How often it was started and stopped", .reads) { _ in
-                doorman.state.withLock { [$0.starts, $0.stops] }
+            Action("slow.counts", "How often it was started, stopped and closed", .reads) { _ in
+                doorman.state.withLock { [$0.starts, $0.stops, $0.closes] }
             }
             .instant())
     }
@@ -79,7 +80,7 @@ struct SessionTests {
             let counts = try await session.perform(
                 try session.registry.actions.find("slow.counts"), interaction: HeadlessInteraction(),
                 output: RecordingOutput())
-            #expect(counts.json == [1, 1])
+            #expect(counts.json == [1, 1, 1])
         }
     }
 
@@ -107,7 +108,7 @@ struct SessionTests {
             let counts = try await session.perform(
                 try session.registry.actions.find("slow.counts"), interaction: HeadlessInteraction(),
                 output: RecordingOutput())
-            #expect(counts.json == [1, 1])
+            #expect(counts.json == [1, 1, 1])
         }
     }
 
