@@ -14,10 +14,10 @@ final class Journal: Sendable {
 
     func note(_ line: String) { lines.withLock { $0.append(line) } }
 
-    /// Lets whoever would note the line wait at the door of its name.
+    /// Makes `pass` wait with this line until the test opens the door of the same name.
     func hold(_ line: String) { held.withLock { _ = $0.insert(line) } }
 
-    /// Notes a line as soon as nobody holds it.
+    /// Notes a line; a held line only after the test has opened its door.
     func pass(_ line: String) async {
         if held.withLock({ $0.contains(line) }) { await door(line).wait() }
         note(line)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Stopping features", .timeLimit(.minutes(5)))
 struct StopTests {
-    @Test("goes in reverse, each after what needs it has ended")
+    @Test("stops each feature after the features that need it")
     func reverse() async throws {
         let stage = try Stage([
             Runner<Alpha, Alpha, Steady>.self, Runner<Beta, Alpha, Steady>.self, Runner<Gamma, Beta, Steady>.self,
@@ -16,7 +16,7 @@ struct StopTests {
         #expect(["alpha", "beta", "gamma"].map(stage.state) == [.stopped, .stopped, .stopped])
     }
 
-    @Test("abandons what does not end in time, names it, and stops the others")
+    @Test("abandons a feature that does not stop in time, names it, and stops the others")
     func stubborn() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, Steady>.self, Runner<Beta, Alpha, Stubborn>.self])
         await stage.lifecycle.start()
@@ -30,7 +30,7 @@ struct StopTests {
         stage.journal.door("leave").open()
     }
 
-    @Test("takes an error for the echo of the cancellation and not for a failure")
+    @Test("does not count an error after the cancellation as a failure")
     func sulky() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, Sulky>.self])
         await stage.lifecycle.start()
@@ -39,7 +39,7 @@ struct StopTests {
         #expect(stage.state("alpha") == .stopped)
     }
 
-    @Test("leaves visible what failed before")
+    @Test("keeps the state of a feature that failed before")
     func failed() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, Failing>.self])
         await stage.lifecycle.start()
@@ -47,7 +47,7 @@ struct StopTests {
         #expect(stage.state("alpha") == .failed("it broke"))
     }
 
-    @Test("without a start, or twice, does nothing")
+    @Test("does nothing before a start, and nothing the second time")
     func nothing() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, Steady>.self])
         #expect(await stage.lifecycle.stop() == [])
@@ -58,7 +58,7 @@ struct StopTests {
         #expect(stage.journal.entries == ["run alpha", "ok alpha", "end alpha"])
     }
 
-    @Test("closes what each has asked for, the last first, after all who need it, whether or not it was started")
+    @Test("closes each feature, started or not, after the features that need it; its last closing runs first")
     func closing() async throws {
         let stage = try Stage([
             Closer<Gamma, Beta>.self, Runner<Beta, Alpha, Steady>.self, Closer<Alpha, Alpha>.self,
@@ -77,7 +77,7 @@ struct StopTests {
             ])
     }
 
-    @Test("abandons what is not closed in time, names it, and closes the others")
+    @Test("abandons a feature that does not close in time, names it, and closes the others")
     func stuckClosing() async throws {
         let stage = try Stage([Closer<Alpha, Alpha>.self, Closer<Beta, Alpha>.self])
         stage.journal.hold("close first beta")

@@ -38,6 +38,25 @@ struct ProgressTests {
         #expect(drawn.contains("demo  1/3  1 running") && !drawn.contains("\u{1B}[2J"))
     }
 
+    @Test("shows the time of a running step from one second on, and that of a finished step always")
+    func elapsed() {
+        let (screen, clock) = (Screen(), TestClock())
+        let live = live(screen, clock: clock)
+        live.receive(.began(facts(["fetch", "ask"])))
+        live.receive(.step(update("fetch", .ok, took: .milliseconds(15))))
+        live.receive(.step(update("ask", .running)))
+        clock.advance(by: .milliseconds(999))
+        live.draw()
+        let early = screen.writes.joined()
+        #expect(early.contains("✓ fetch  15 ms") && early.contains("▸ ask") && early.contains("demo  1/2  1 running"))
+        #expect(!early.contains("▸ ask  ") && !early.contains("1 running  "), "\(early)")
+        clock.advance(by: .milliseconds(1))
+        // Draws whole lines, where `draw` would write only what is new in them.
+        live.finish()
+        let late = screen.writes.last ?? ""
+        #expect(late.contains("▸ ask  1.0 s") && late.contains("demo  1/2  1 running  1.0 s"), "\(late)")
+    }
+
     @Test("has the colours of the theme that was chosen")
     func theme() {
         func drawn(_ theme: Theme) -> String {

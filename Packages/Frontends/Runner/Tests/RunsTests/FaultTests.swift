@@ -4,6 +4,7 @@ import FileKit
 import JSON
 import Registry
 import Runs
+import StorageKit
 import Synchronization
 import Testing
 
@@ -170,6 +171,33 @@ struct FaultTests {
             #expect(run.summary.status == .failed && run.summary.error?.message.contains("closed") == true)
             let notices = run.events.compactMap { if case .notice(_, let text) = $0 { text } else { nil } }
             #expect(notices.count == 1 && notices[0].contains("the steps of the end are done without"), "\(notices)")
+        }
+    }
+
+    @Test("can be resumed at once by the same process when its end could not be stored")
+    func lostEnd() async throws {
+        try await withLab { lab in
+            let text = "name: t\nsteps:\n  - {id: a, action: x}\n"
+            let first = try await lab.journal.begin(lab.bundle(text), inputs: [:])
+            try await lab.journal.database.write { connection in
+                try connection.run(
+                    """
+                    CREATE TRIGGER lost_end BEFORE UPDATE ON runs WHEN new.ended IS NOT NULL
+                    BEGIN SELECT raise(ABORT, 'no room for the end'); END
+                    """)
+            }
+            let run = try await lab.run(text, on: first)
+            let notices = run.events.compactMap { if case .notice(_, let text) = $0 { text } else { nil } }
+            #expect(run.states == ["a: ok"] && notices.count == 1)
+            #expect(notices.first?.contains("no room for the end") == true, "\(notices)")
+            #expect(try await lab.journal.runs(limit: 1).first?.isBroken == true)
+            try await lab.journal.database.write { try $0.run("DROP TRIGGER lost_end") }
+            let performer = TestPerformer()
+            let again = try await lab.run(text, performer, on: try await lab.journal.resume(first.id))
+            #expect(performer.calls.isEmpty && again.summary.status == .ok)
+            #expect(try await lab.journal.runs(limit: 1).first?.status == .ok)
+            // `first` lives until here, so only the failed end can have given the run back.
+            withExtendedLifetime(first) {}
         }
     }
 

@@ -50,7 +50,7 @@ struct ResumeTests {
         ])
     }
 
-    @Test("knows of a step that is done again only what has become of it then")
+    @Test("keeps only the new attempts of a step that it repeats")
     func attempts() async throws {
         try await withLab { lab in
             let text = """
@@ -73,7 +73,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("does nothing twice that was over, and ends as one that did not break off", arguments: 1...9)
+    @Test("repeats no finished step when it is resumed, and ends like an uninterrupted run", arguments: 1...9)
     func resuming(last: Int) async throws {
         try await withLab { lab in
             let whole = try await lab.run(Self.text, performer(DoneLog(), hangingAt: .max))
@@ -102,7 +102,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("is known by its name, the beginning of it, or as the last; what is wrong with that is said")
+    @Test("is found by its id, by the beginning of the id, or as the last; an error says what is wrong with an id")
     func finding() async throws {
         try await withLab { lab in
             await #expect(throws: RunError.unknown(nil)) { try await lab.journal.find(nil) }
@@ -123,7 +123,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("is possible at once in the process that has given it up, and in no other that would do it a second time")
+    @Test("can be resumed at once by the journal that gave it up; another journal refuses while the process lives")
     func givenUp() async throws {
         try await withLab { lab in
             let bundle = try lab.bundle("name: t\nsteps:\n  - action: x\n")
@@ -150,7 +150,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("is the last that began, whatever the clock said then")
+    @Test("is the last when it began last, even if the clock was set back")
     func order() async throws {
         try await withLab { lab in
             let bundle = try lab.bundle("name: t\nsteps:\n  - action: x\n")
@@ -165,7 +165,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("has a name of its own, however many begin in one second") func names() async throws {
+    @Test("has a unique id, even among thousands that begin in one second") func names() async throws {
         try await withLab { lab in
             let time = Timestamp.testNow()
             let journal = Journal("\(lab.folder)/names.db", now: { time })
@@ -177,7 +177,8 @@ struct ResumeTests {
         }
     }
 
-    @Test("is in its order also in a journal from before") func olderJournal() async throws {
+    @Test("keeps its place in the order when the journal comes from an older version")
+    func olderJournal() async throws {
         try await withLab { lab in
             let path = "\(lab.folder)/old.db"
             let old = Database(path, migrations: Array(Journal.migrations.prefix(1)), durability: .normal)
@@ -199,7 +200,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("keeps another of the same bundle from beginning, where that is asked for") func alone() async throws {
+    @Test("does not begin alone while another run of the same bundle goes on") func alone() async throws {
         try await withLab { lab in
             let bundle = try lab.bundle("name: t\nsteps:\n  - action: x\n")
             let first = try await lab.journal.begin(bundle, inputs: [:], alone: true)
@@ -212,7 +213,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("does again what failed only where that is asked for")
+    @Test("repeats failed steps only when that is asked for")
     func again() async throws {
         try await withLab { lab in
             let text = "name: t\nsteps:\n  - {id: a, action: x}\n  - {id: b, action: fail}\n  - {id: c, action: x}\n"

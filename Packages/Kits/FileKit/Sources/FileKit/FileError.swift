@@ -11,7 +11,7 @@ public struct FileError: Failure {
     public let path: String
     /// The system's error number, or 0 when this package refused by itself.
     public let errno: Int32
-    /// Why, where what was tried and on which path is said already: "permission denied".
+    /// The cause alone, for texts that name the operation and the path themselves: "permission denied".
     public let reason: String
 
     /// A sentence for a person: "cannot read /x/config.json: permission denied".

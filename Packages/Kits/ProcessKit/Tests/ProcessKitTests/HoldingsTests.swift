@@ -1,9 +1,9 @@
 import ProcessKit
 import Testing
 
-@Suite("What a store holds of things that processes share")
+@Suite("A thing that a store holds")
 struct HoldingsTests {
-    @Test("is held until it is given back, and to another store as long as the process lives")
+    @Test("is free when its store gives it back; other stores count it as held while the process lives")
     func stores() {
         let (mine, other) = (Holdings(), Holdings())
         let holder = mine.holder
@@ -16,14 +16,14 @@ struct HoldingsTests {
         #expect(other.isHeld("a", by: holder))
     }
 
-    @Test("is given back once, by word or when it is forgotten")
+    @Test("is given back once, by giveBack() or when its Hold is deallocated")
     func holds() {
         let mine = Holdings()
         var hold: Holdings.Hold? = mine.hold("a")
         #expect(mine.isHeld("a", by: mine.holder))
         hold?.giveBack()
         #expect(!mine.isHeld("a", by: mine.holder))
-        // The first is forgotten after somebody else has taken it.
+        // The first hold is deallocated after a second one has taken the thing.
         let next = mine.hold("a")
         hold = nil
         #expect(mine.isHeld("a", by: mine.holder))
@@ -35,7 +35,7 @@ struct HoldingsTests {
         #expect(!mine.isHeld("b", by: mine.holder))
     }
 
-    @Test("was a process without a store in older files; nobody holds it where that has ended or is none")
+    @Test("is held by a living process that an older file names without a store, and by no ended or unreadable holder")
     func older() {
         let mine = Holdings()
         #expect(mine.isHeld("a", by: ProcessIdentity.own.text))

@@ -61,6 +61,8 @@ enum Cells {
         var text = text(value, property.schema)
         if isSeconds(property), let seconds = value.double {
             text = Duration.roundedWords(seconds: seconds)
+        } else if property.schema.unwrapped == .duration, let time = value.string.flatMap(Duration.init(words:)) {
+            text = time.roundedWords
         } else if isMoney(property), let dollars = value.double,
             let nanodollars = Int(exactly: (dollars * 1e9).rounded())
         {

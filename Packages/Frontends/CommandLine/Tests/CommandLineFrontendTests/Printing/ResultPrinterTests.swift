@@ -52,6 +52,15 @@ private struct Bill: Record {
     ]
 }
 
+private struct Wait: Record {
+    var name: String
+    var duration: Duration?
+
+    static let fields: [Field<Wait>] = [
+        Field("name", "Whose", .name) { $0.name }, Field("duration", "How long it took") { $0.duration },
+    ]
+}
+
 /// Like the lists that are wider than most windows.
 private struct Session: Record {
     var id: String
@@ -105,6 +114,28 @@ struct ResultPrinterTests {
                 == "NAME     COST\na     $0.0041\nb            \nc       $0.00\n".replacing(
                     "b            \n", with: "b\n"))
         #expect(printed(bills, .csv) == "name,cost_usd\r\na,0.0041\r\nb,\r\nc,0.0\r\n")
+    }
+
+    @Test("shows durations rounded to a person, and exactly to programs")
+    func durations() {
+        let waits = [
+            Wait(name: "a", duration: .milliseconds(8)), Wait(name: "b", duration: .seconds(67)), Wait(name: "c"),
+        ]
+        #expect(
+            printed(waits, .text) == """
+                NAME  DURATION
+                a     8.0 ms
+                b     1 min 7 s
+                c
+
+                """)
+        #expect(printed(waits[0], .text) == "name      a\nduration  8.0 ms\n")
+        #expect(printed(waits, .csv) == "name,duration\r\na,8ms\r\nb,1m7s\r\nc,\r\n")
+        #expect(printed(waits, .ndjson).hasPrefix(#"{"name":"a","duration":"8ms"}"# + "\n"))
+        // A text that cannot be read as a duration is shown unchanged.
+        let odd = ResultPrinter(format: .text, level: .none, width: nil).text(
+            ["duration": "soon"], Wait.schema, isStream: false)
+        #expect(odd == "duration  soon\n")
     }
 
     private let machines = [

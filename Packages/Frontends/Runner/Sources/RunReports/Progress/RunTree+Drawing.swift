@@ -37,8 +37,14 @@ extension RunTree {
         for (status, token) in [(StepStatus.running, ThemeToken.ring), (.failed, .destructive)] {
             if let count = counts[status], count > 0 { text.append("  \(count) \(status.rawValue)", Style(token)) }
         }
-        text.append("  \(Duration.seconds(now.components.seconds).roundedWords)", Style(.mutedForeground))
+        Self.append(elapsed: now, to: &text)
         return text
+    }
+
+    /// Shows whole seconds, and nothing in the first one: `0 s` would mislead beside a finished step's `15 ms`.
+    private static func append(elapsed: Duration, to text: inout StyledText) {
+        let seconds = elapsed.components.seconds
+        if seconds > 0 { text.append("  \(Duration.seconds(seconds).roundedWords)", Style(.mutedForeground)) }
     }
 
     private func block(of place: Int, depth: Int, at now: Duration) -> [StyledText] {
@@ -59,7 +65,7 @@ extension RunTree {
         if !node.children.isEmpty || node.expected > 0 { line.append("  \(Self.words(node))", Style(.mutedForeground)) }
         if node.attempt > 1 { line.append("  attempt \(node.attempt)", Style(.mutedForeground)) }
         if let began = node.began {
-            line.append("  \(Duration.seconds((now - began).components.seconds).roundedWords)", Style(.mutedForeground))
+            Self.append(elapsed: now - began, to: &line)
         } else if node.status != nil, node.duration > .zero {
             line.append("  \(node.duration.roundedWords)", Style(.mutedForeground))
         }

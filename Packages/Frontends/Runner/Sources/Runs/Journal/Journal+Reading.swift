@@ -90,7 +90,7 @@ extension Journal {
         let text = try await database.read { connection in
             try connection.first("SELECT holder FROM runs WHERE id = ?", run) { try $0[0] as String? }
         }
-        return underway.process(holding: run, by: text ?? nil)
+        return held.process(holding: run, by: text ?? nil)
     }
 
     /// Forgets runs that ended before a time; gives how many.
@@ -118,12 +118,12 @@ extension Journal {
         let found = try connection.all(
             "SELECT id, holder FROM runs WHERE ended < ? OR (ended IS NULL AND started < ?)", time, time
         ) { (id: try $0[0] as String, holder: try $0[1] as String?) }
-        return found.filter { !underway.isHeld($0.id, by: $0.holder) }.map(\.id)
+        return found.filter { !held.isHeld($0.id, by: $0.holder) }.map(\.id)
     }
 
     private func row(_ row: borrowing Row) throws -> RunRow {
         let id: String = try row[0]
-        let isHeld = underway.isHeld(id, by: try row[7])
+        let isHeld = held.isHeld(id, by: try row[7])
         let status = RunSummary.Status(rawValue: try row[2]) ?? .failed
         return RunRow(
             id: id, name: try row[1], status: status, exit: try row[3], started: try row[4], ended: try row[5],

@@ -20,14 +20,14 @@ extension Journal {
             shown.append(name, isSecret ? .string(Redactor.mark) : value)
         }
         let text = JSON.object(shown).text()
-        let (id, hold) = try await database.write { [underway] connection in
+        let (id, hold) = try await database.write { [held] connection in
             let others =
                 try alone
                 ? connection.all(
                     "SELECT id, holder FROM runs WHERE file = ? AND status = 'running' AND holder IS NOT NULL",
                     bundle.source.file
                 ) { (id: try $0[0] as String, holder: try $0[1] as String) } : []
-            for other in others where underway.isHeld(other.id, by: other.holder) {
+            for other in others where held.isHeld(other.id, by: other.holder) {
                 throw RunError.overlaps(bundle.name, other.id)
             }
             // Four letters are met again now and then, where many runs begin in one second.
@@ -40,9 +40,9 @@ extension Journal {
                 INSERT INTO runs (id, name, file, digest, inputs, started, status, holder, number)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM runs))
                 """, id.text, bundle.name, bundle.source.file, digest ?? bundle.source.digest, text, time,
-                RunSummary.Status.running.rawValue, underway.holder)
+                RunSummary.Status.running.rawValue, held.holder)
             // Known before others can see it, or it would look as if it had broken off.
-            return (id, underway.hold(id.text))
+            return (id, held.hold(id.text))
         }
         return JournalRun(self, id, hold: hold, eventsKept: eventsKept)
     }
@@ -65,7 +65,7 @@ extension Journal {
             }
         }
         guard let (file, digest, inputs, holder) = stored else { throw RunError.unknown(row.id) }
-        if underway.isHeld(row.id, by: holder) { throw RunError.stillRunning(row.id) }
+        if held.isHeld(row.id, by: holder) { throw RunError.stillRunning(row.id) }
         guard row.status != .ok else { throw RunError.alreadyDone(row.id) }
         return Unfinished(
             id: RunID(row.id), file: file, digest: digest, inputs: try JSON(parsing: Array(inputs.utf8)).object ?? [:])
@@ -75,11 +75,11 @@ extension Journal {
     public func resume(_ id: RunID, again: Bool = false, eventsKept: Int = RunOptions().eventsKept) async throws
         -> JournalRun
     {
-        let (hold, steps, events, count) = try await database.write { [underway] connection in
+        let (hold, steps, events, count) = try await database.write { [held] connection in
             let before = try connection.first("SELECT holder FROM runs WHERE id = ?", id.text) { try $0[0] as String? }
-            if underway.isHeld(id.text, by: before ?? nil) { throw RunError.stillRunning(id.text) }
+            if held.isHeld(id.text, by: before ?? nil) { throw RunError.stillRunning(id.text) }
             try connection.run(
-                "UPDATE runs SET holder = ?, status = 'running', ended = NULL WHERE id = ?", underway.holder, id.text)
+                "UPDATE runs SET holder = ?, status = 'running', ended = NULL WHERE id = ?", held.holder, id.text)
             let steps = try connection.all(
                 """
                 SELECT key, status, result, exit, error_code, error_message, duration, is_final, is_forgiven, attempt
@@ -105,7 +105,7 @@ extension Journal {
             let count = try connection.first("SELECT max(number) FROM steps WHERE run = ?", id.text) {
                 try $0[0] as Int?
             }
-            return (underway.hold(id.text), steps, (events ?? nil).map { $0 + 1 } ?? 0, (count ?? nil) ?? 0)
+            return (held.hold(id.text), steps, (events ?? nil).map { $0 + 1 } ?? 0, (count ?? nil) ?? 0)
         }
         var finished: [String: StepOutcome] = [:]
         var underway: Set<String> = []

@@ -9,7 +9,7 @@ public final class Journal: Sendable {
     public let database: Database
     let now: @Sendable () -> Timestamp
     /// The runs that go on in this journal. One whose end could not be stored can be gone on with at once.
-    let underway = Holdings()
+    let held = Holdings()
 
     /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.
     public init(

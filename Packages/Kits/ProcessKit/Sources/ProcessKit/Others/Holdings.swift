@@ -1,12 +1,13 @@
 import Synchronization
 
-/// What one store of this process holds of things that processes share, such as runs that go on.
+/// The things that one store of this process works on and that other processes must leave alone, such as unfinished runs.
 ///
-/// Who holds a thing is stored with it: a process, and a store within it. What another process holds, it holds as long as
-/// it lives. What this store holds, it holds until that is given back; so a thing whose end could not be stored, for
-/// want of space perhaps, can be taken up again by the process itself.
+/// A store is one open database. It keeps a `holder` beside each thing: the text that names the process and the store that
+/// work on it. A thing of this store is held until it is given back. A thing of another store or process is held while
+/// that process lives. So when the end of a thing could not be stored, for example on a full disk, the same process can
+/// take the thing again at once.
 public final class Holdings: Sendable {
-    /// Which of the stores that a process opens one after the other, or side by side.
+    /// Tells this store from the others that the same process opens.
     private let store = String(UInt64.random(in: .min ... .max), radix: 36)
     private let ids = Mutex<Set<String>>([])
 
@@ -14,7 +15,7 @@ public final class Holdings: Sendable {
 
     public init() {}
 
-    /// This store, as it is stored with what it holds.
+    /// The text that is stored beside each thing that this store holds.
     public var holder: String { "\(Self.process.text)/\(store)" }
 
     public func take(_ id: String) {
@@ -25,13 +26,13 @@ public final class Holdings: Sendable {
         ids.withLock { _ = $0.remove(id) }
     }
 
-    /// Takes a thing for as long as whoever asks keeps what is given here.
+    /// Takes a thing until the returned `Hold` is given back or deallocated.
     public func hold(_ id: String) -> Hold {
         take(id)
         return Hold(id, in: self)
     }
 
-    /// Something that is held until it is given back or forgotten.
+    /// Keeps one thing held until it is given back or deallocated.
     public final class Hold: Sendable {
         private let id: String
         private let holdings: Holdings
@@ -43,16 +44,16 @@ public final class Holdings: Sendable {
 
         deinit { giveBack() }
 
-        /// Once: somebody else may have taken it when this is forgotten.
+        /// Gives the thing back. Only the first call counts, since a later hold may have taken the thing meanwhile.
         public func giveBack() {
             if !isOver.exchange(true, ordering: .relaxed) { holdings.giveBack(id) }
         }
     }
 
-    /// Whether somebody holds a thing with which that holder is stored.
+    /// Whether the holder that is stored beside a thing still holds it.
     public func isHeld(_ id: String, by holder: String?) -> Bool { process(holding: id, by: holder) != nil }
 
-    /// The process of whoever holds it; nil when nobody does any more.
+    /// The id of the process that still holds a thing, read from the holder that is stored beside it; nil when none does.
     public func process(holding id: String, by holder: String?) -> Int32? {
         guard let holder, let (process, store) = Self.read(holder) else { return nil }
         let isHeld =
@@ -61,7 +62,7 @@ public final class Holdings: Sendable {
         return isHeld ? process.process : nil
     }
 
-    /// A process, and a store where one is named.
+    /// Splits a holder into its process and its store; older files name no store.
     private static func read(_ holder: String) -> (ProcessIdentity, store: String?)? {
         if let process = ProcessIdentity(holder) { return (process, nil) }
         guard let slash = holder.lastIndex(of: "/"), let process = ProcessIdentity(String(holder[..<slash])) else {
