@@ -1,4 +1,4 @@
-import Capabilities
+public import Capabilities
 public import JSON
 public import Registry
 import Settings
@@ -50,6 +50,12 @@ public struct TestHost: Sendable {
         )
     }
 
+    /// What the body of an action would be given, for what is tested below actions.
+    public func context(asking interaction: (any Interaction)? = nil) -> ActionContext {
+        ActionContext(
+            session: session, generation: session.newest, interaction: interaction ?? self.interaction, output: output)
+    }
+
     /// Does an action and gives its result as JSON.
     ///
     /// - Throws: `CompositionFailure` when the features cannot be put together, else what the action throws.
@@ -57,7 +63,7 @@ public struct TestHost: Sendable {
     public func perform(_ id: String, _ arguments: JSONObject = [:], isAgreed: Bool = false) async throws -> JSON {
         guard composition.problems.isEmpty else { throw CompositionFailure(composition.problems) }
         return try await session.perform(
-            try composition.registry.actions.find(id), arguments, interaction: interaction, output: output,
+            id, arguments, interaction: interaction, output: output,
             isAgreed: isAgreed
         ).json
     }

@@ -90,6 +90,7 @@ struct ActionsFeature: PlainFeature {
     }.streaming()
 
     private static let nested = Action("demo.nested", "Does another", .reads) { context in
-        try await context.perform(context.registry.actions.find("demo.chatty")).json
+        let chatty = try context.registry.actions.find("demo.chatty")
+        return try await context.perform(chatty, interaction: context.interaction, output: RecordingOutput()).json
     }
 }

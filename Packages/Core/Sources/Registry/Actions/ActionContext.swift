@@ -7,24 +7,30 @@ public struct ActionContext: Sendable {
     /// as a vault that is opened by the first request which needs a key. Nil outside of actions: nobody is there then.
     @TaskLocal public static var current: ActionContext?
 
-    /// Where it is done, and where it may do other actions.
+    /// Where it is done; for actions that last, such as a server, and want what is new.
     public let session: WorkbenchSession
+    /// The composition in which it is done, from its beginning to its end.
+    public let generation: Generation
     /// Asks the person, or fails clearly where nobody is.
     public let interaction: any Interaction
     /// Opens spans.
     public let tracer: Tracer
     private let output: any ActionOutput
 
-    public init(session: WorkbenchSession, interaction: any Interaction, output: any ActionOutput) {
+    package init(
+        session: WorkbenchSession, generation: Generation, interaction: any Interaction, output: any ActionOutput
+    ) {
         self.session = session
+        self.generation = generation
         self.interaction = interaction
         self.output = output
         tracer = Tracer(
-            sinks: session.registry.all((any SpanSink).self), now: session.host.now, redactor: session.host.redactor)
+            sinks: generation.registry.all((any SpanSink).self), now: generation.host.now,
+            redactor: generation.host.redactor)
     }
 
-    public var registry: Registry { session.registry }
-    public var host: Host { session.host }
+    public var registry: Registry { generation.registry }
+    public var host: Host { generation.host }
 
     /// Whether a person watches, on a terminal behind standard error on which a frontend may draw.
     public var isWatched: Bool { output.isWatched }
@@ -35,9 +41,31 @@ public struct ActionContext: Sendable {
     /// Whether the person wants to hear nothing but what was asked for: neither how far the work is nor that it went well.
     public var isQuiet: Bool { output.isQuiet }
 
-    /// Does another action as a part of this one: it asks and tells the same person.
-    public func perform(_ action: Action, _ arguments: JSONObject = [:]) async throws -> any OutputValue {
-        try await session.perform(action, arguments, interaction: interaction, output: output)
+    /// Does another action of the same composition as a part of this one.
+    ///
+    /// - Parameters:
+    ///   - limit: after which it is cancelled, and given up where it does not listen; nil for none.
+    ///   - isAgreed: whether the person has agreed beforehand to what destroys.
+    /// - Throws: `ArgumentsFailure`, `InteractionError`, `SessionError`, or what the action itself throws.
+    public func perform(
+        _ action: Action, _ arguments: JSONObject = [:], interaction: any Interaction, output: any ActionOutput,
+        limit: Duration? = nil, isAgreed: Bool = false
+    ) async throws -> any OutputValue {
+        let context = ActionContext(
+            session: session, generation: generation, interaction: interaction, output: output)
+        return try await generation.perform(action, arguments, in: context, limit: limit, isAgreed: isAgreed)
+    }
+
+    /// The provider of a capability, with its feature started; nil when there is none.
+    public func provider<C: Sendable>(of capability: C.Type) async throws -> C? {
+        try await generation.provider(of: capability)
+    }
+
+    /// Does work that is given up when the limit is over, whether or not it listens.
+    public func within<Value: Sendable>(
+        _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await Deadline(limit: limit, clock: host.clock).run(work)
     }
 
     /// Sends an event; returns when whoever reads it has room, so that a slow reader slows the work.

@@ -1,4 +1,5 @@
 public import Capabilities
+import Synchronization
 
 /// Where features meet: every capability and action of a composition. It never changes after the check, so a
 /// lookup costs no lock and no hop.
@@ -63,6 +64,24 @@ final class Slot<C: Sendable>: CapabilitySlot, @unchecked Sendable {
     init(first: C, all providers: [C]) {
         self.first = first
         self.providers = providers
+    }
+}
+
+/// The registry of a composition, once every feature has registered: for what a feature looks up outside of actions.
+///
+/// What a feature made may keep it, because it keeps nothing alive itself.
+public final class WholeRegistry: Sendable {
+    private struct Contents {
+        weak var registry: Registry?
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// Nil while features register, and when the composition is gone.
+    public var registry: Registry? { contents.withLock { $0.registry } }
+
+    func fill(_ registry: Registry) {
+        contents.withLock { $0.registry = registry }
     }
 }
 

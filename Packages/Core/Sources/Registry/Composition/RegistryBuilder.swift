@@ -55,8 +55,14 @@ public struct RegistryBuilder {
         libraries.append(library)
     }
 
-    /// Has something closed once at the end of the session, after all who use the feature are closed: what is to be kept
-    /// is stored then, and what was opened is given back. What was never opened costs nothing to close.
+    /// What this feature's next ones find again when the settings have changed: made once in a session. Whatever is not
+    /// shared is made anew, with the new settings.
+    public func shared<Value: Sendable>(_ name: String, _ make: () -> Value) -> Value {
+        surroundings.shared.value("\(current.id) \(name)", make)
+    }
+
+    /// Says what is to be closed when the composition is: once, and after every feature that uses this one. Store there
+    /// what must not be lost, and give back what was opened; it has to be cheap where nothing was.
     public mutating func closes(_ close: @escaping @Sendable () async -> Void) {
         closings.append(close)
     }

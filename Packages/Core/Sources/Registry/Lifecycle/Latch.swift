@@ -32,7 +32,8 @@ final class Latch: Sendable {
         }
     }
 
-    private func wait() async -> Bool {
+    /// Waits until it is open; false when the waiting task is cancelled.
+    func wait() async -> Bool {
         let id = state.withLock { contents in
             contents.next += 1
             return contents.next

@@ -10,20 +10,40 @@ public struct Surroundings: Sendable {
     public let clock: any Clock<Duration>
     /// The time of day.
     public let now: @Sendable () -> Timestamp
+    /// What features share among the compositions of a session.
+    let shared: SharedValues
 
     public init(
         environment: [String: String], locations: Locations, redactor: Redactor = Redactor(),
         clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.init(
+            environment: environment, locations: locations, redactor: redactor, clock: clock, now: now,
+            shared: SharedValues())
+    }
+
+    private init(
+        environment: [String: String], locations: Locations, redactor: Redactor, clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Timestamp, shared: SharedValues
     ) {
         self.environment = environment
         self.locations = locations
         self.redactor = redactor
         self.clock = clock
         self.now = now
+        self.shared = shared
+    }
+
+    /// The same for the next composition of a session, with what all of them share.
+    public func moved(to locations: Locations) -> Surroundings {
+        Surroundings(
+            environment: environment, locations: locations, redactor: redactor, clock: clock, now: now, shared: shared)
     }
 
     /// No folders, no variables, and a time that stands still: for compositions that are only looked at.
-    public static let none = Surroundings(
-        environment: [:], locations: Locations(current: "/", config: "", data: "", state: "", cache: ""),
-        clock: ContinuousClock(), now: { Timestamp(microseconds: 0) })
+    public static var none: Surroundings {
+        Surroundings(
+            environment: [:], locations: Locations(current: "/", config: "", data: "", state: "", cache: ""),
+            clock: ContinuousClock(), now: { Timestamp(microseconds: 0) })
+    }
 }

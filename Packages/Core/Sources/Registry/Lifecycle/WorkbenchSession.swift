@@ -5,11 +5,12 @@ import Synchronization
 /// The living workbench: features that were made once, are started when something first needs them, and are closed once.
 ///
 /// Any number of actions are done in it side by side, for as long as it is open. What belongs to one of them, such as the
-/// person who asks, is in its `ActionContext` and kept by no feature.
+/// person who asks, is in its `ActionContext` and kept by no feature. When the settings change, the next action finds
+/// them as a whole in a `Generation` of its own; an older one is closed with its last action.
 ///
 /// ```swift
 /// let session = workbench.open()
-/// let answer = try await session.perform(action, ["city": "Bern"], interaction: person, output: screen)
+/// let answer = try await session.perform("weather.now", ["city": "Bern"], interaction: person, output: screen)
 /// await session.close()
 /// ```
 public final class WorkbenchSession: Sendable {
@@ -24,32 +25,62 @@ public final class WorkbenchSession: Sendable {
         }
     }
 
-    public let host: Host
-    /// What is wrong in settings and composition, if anything is; only actions that always work are done then.
-    public let failure: (any Failure)?
-    private let lifecycle: Lifecycle
-    private let state = Mutex(State())
+    /// How many generations may live; while so many do, changed settings wait.
+    static let mostGenerations = 4
+    /// How often it is looked whether something has changed.
+    static let lookingPause = Duration.seconds(1)
 
-    public var registry: Registry { host.composition.registry }
+    private let limits: Limits
+    private let renewal: (any Renewal)?
+    private let state: Mutex<State>
 
     private struct State {
-        /// The features with whose action nothing is left to be started.
-        var ready: Set<String> = []
-        /// The start that came last; starts wait for each other, so that nobody goes on before a feature is there.
-        var last: Task<Void, Never>?
+        var newest: Generation
+        /// Those that are not closed yet, the newest last.
+        var live: [Live]
+        /// Nil when the next action looks in any case.
+        var lastLook: Timestamp?
+        var isLooking = false
+        /// Whether it was told that changed settings wait.
+        var hasToldOfWaiting = false
         var isClosed = false
+
+        /// Notes that somebody uses the newest generation now.
+        mutating func use() -> Generation {
+            if let index = live.lastIndex(where: { $0.generation === newest }) { live[index].users += 1 }
+            return newest
+        }
+    }
+
+    private struct Live {
+        let generation: Generation
+        var users = 0
+        /// Closes it, once a newer one has taken its place and nobody uses it any more.
+        var closing: Task<[String], Never>?
     }
 
     /// Starts and opens nothing yet.
     ///
-    /// - Parameter host: of which no other session is open.
-    public init(_ host: Host, failure: (any Failure)? = nil, limits: Limits = Limits()) {
-        self.host = host
-        self.failure = failure
-        lifecycle = Lifecycle(host: host, limits: limits)
+    /// - Parameters:
+    ///   - host: of which no other session is open.
+    ///   - failure: what is wrong with it.
+    ///   - renewal: says when another host takes its place; nil for never.
+    public init(
+        _ host: Host, failure: (any Failure)? = nil, limits: Limits = Limits(), renewal: (any Renewal)? = nil
+    ) {
+        self.limits = limits
+        self.renewal = renewal
+        let first = Generation(host, failure: failure, limits: limits)
+        state = Mutex(State(newest: first, live: [Live(generation: first)], lastLook: host.now()))
     }
 
-    /// Does an action: the one way in for every surface, and for actions that do others.
+    /// The newest generation, for a look; it may be closed at any time. `withGeneration` keeps it.
+    public var newest: Generation { state.withLock { $0.newest } }
+
+    /// How many generations are not closed yet.
+    var liveGenerations: Int { state.withLock { $0.live.count } }
+
+    /// Does an action with the newest settings: the one way in for every surface.
     ///
     /// What it needs is started, unless it is already. What destroys asks first, unless the person has agreed; everything
     /// is a span.
@@ -57,43 +88,35 @@ public final class WorkbenchSession: Sendable {
     /// - Parameters:
     ///   - limit: after which it is cancelled, and given up where it does not listen; nil for none.
     ///   - isAgreed: whether the person has agreed beforehand to what destroys.
-    /// - Throws: `ArgumentsFailure`, `InteractionError`, `SessionError`, or what the action itself throws.
+    /// - Throws: `RegistryError`, `ArgumentsFailure`, `InteractionError`, `SessionError`, or what the action itself throws.
     public func perform(
-        _ action: Action, _ arguments: JSONObject = [:], interaction: any Interaction, output: any ActionOutput,
+        _ id: String, _ arguments: JSONObject = [:], interaction: any Interaction, output: any ActionOutput,
         limit: Duration? = nil, isAgreed: Bool = false
     ) async throws -> any OutputValue {
-        if let failure, !action.worksAlways { throw failure }
-        let context = ActionContext(session: self, interaction: interaction, output: output)
-        // What waits for nothing needs no feature that runs, and nobody who watches the time.
-        if action.isInstant { return try await perform(action, arguments, in: context, isAgreed) }
-        return try await withTaskExecutorPreference(globalConcurrentExecutor) {
-            let owner = registry.actions.owner(of: action) ?? ""
-            try await start(owner)
-            if case .failed(let reason) = lifecycle.states[owner], !action.worksAlways {
-                throw SessionError.featureFailed(owner, why: reason)
-            }
-            guard let limit else { return try await perform(action, arguments, in: context, isAgreed) }
-            return try await Deadline(limit: limit, abandonsCancelled: true, clock: host.clock).run {
-                try await self.perform(action, arguments, in: context, isAgreed)
-            }
+        try await withGeneration(telling: output.notice) { generation in
+            let context = ActionContext(
+                session: self, generation: generation, interaction: interaction, output: output)
+            return try await generation.perform(
+                try generation.registry.actions.find(id), arguments, in: context, limit: limit, isAgreed: isAgreed)
         }
     }
 
-    /// The provider of a capability, with its feature started; nil when there is none.
-    public func provider<C: Sendable>(of capability: C.Type) async throws -> C? {
-        let wanted = Need.one(capability).capability
-        for composed in host.composition.features
-        where composed.manifest.provides.contains(where: { $0.capability == wanted }) {
-            try await start(composed.manifest.id)
-        }
-        return registry.optional(capability)
+    /// Lends the newest generation, and keeps it from being closed meanwhile.
+    ///
+    /// - Parameter tell: is told once why changed settings are not used.
+    public func withGeneration<Result: Sendable>(
+        telling tell: (String) -> Void, isolation: isolated (any Actor)? = #isolation,
+        _ body: (Generation) async throws -> Result
+    ) async rethrows -> Result {
+        look(tell)
+        let generation = state.withLock { $0.use() }
+        defer { giveBack(generation) }
+        return try await body(generation)
     }
 
-    /// Does work that is given up when the limit is over, whether or not it listens.
-    public func within<Value: Sendable>(
-        _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        try await Deadline(limit: limit, clock: host.clock).run(work)
+    /// Has the next action look whether settings have changed, because somebody here has changed them.
+    public func lookAgain() {
+        state.withLock { $0.lastLook = nil }
     }
 
     /// Stops and closes every feature, those last that others need; nothing can be done in the session any more.
@@ -101,84 +124,78 @@ public final class WorkbenchSession: Sendable {
     /// - Returns: the features that took longer than they may; they are abandoned.
     @discardableResult
     public func close() async -> [String] {
-        let (last, wasClosed) = state.withLock { state in
-            defer { state.isClosed = true }
-            return (state.last, state.isClosed)
+        let live = state.withLock { state in
+            state.isClosed = true
+            defer { state.live = [] }
+            return state.live
         }
-        if wasClosed { return [] }
-        await last?.value
-        return await lifecycle.stop()
+        var stuck: [String] = []
+        for live in live.reversed() {
+            let late = if let closing = live.closing { await closing.value } else { await live.generation.close() }
+            stuck += late
+        }
+        return stuck
     }
 
-    private func perform(
-        _ action: Action, _ arguments: JSONObject, in context: ActionContext, _ isAgreed: Bool
-    ) async throws -> any OutputValue {
-        let problems = action.problems(in: arguments)
-        guard problems.isEmpty else { throw ArgumentsFailure(action: action.id, problems: problems) }
-        return try await ActionContext.$current.withValue(context) {
-            if action.effect == .destroys, !isAgreed,
-                let question = try await action.question(before: arguments, in: context)
-            {
-                let id = action.agreementID
-                guard try await context.interaction.confirm(id, question) else {
-                    throw InteractionError.declined(id: id)
-                }
+    // MARK: Generations
+
+    /// Puts another generation in the place of the newest one when that is due.
+    private func look(_ tell: (String) -> Void) {
+        guard let renewal, let present = beginLooking() else { return }
+        defer { state.withLock { $0.isLooking = false } }
+        guard renewal.isDue() else { return }
+        guard state.withLock({ $0.live.count < Self.mostGenerations }) else {
+            let isFirst = state.withLock { !exchange(&$0.hasToldOfWaiting, with: true) }
+            if isFirst {
+                tell(
+                    "the settings have changed, and are used as soon as something ends that began with one of the "
+                        + "\(Self.mostGenerations) settings before")
             }
-            return try await context.tracer.span(action.id, feature: registry.actions.owner(of: action) ?? "") {
-                try await action.perform(arguments, in: context)
+            return
+        }
+        switch renewal.renewed(after: present) {
+        case .kept(let reason): tell(reason)
+        case .renewed(let host, let failure):
+            let next = Generation(host, failure: failure, limits: limits)
+            state.withLock { state in
+                guard !state.isClosed else { return }
+                state.newest = next
+                state.live.append(Live(generation: next))
+                state.hasToldOfWaiting = false
+                closeUnused(&state)
             }
         }
     }
 
-    private func start(_ id: String) async throws(SessionError) {
-        let (start, isClosed) = state.withLock { state -> (Task<Void, Never>?, Bool) in
-            guard !state.isClosed, !state.ready.contains(id) else { return (nil, state.isClosed) }
-            let before = state.last
-            // `close` waits for it.
-            let task = Task { [self] in
-                await before?.value
-                await lifecycle.start(host.composition.closure(of: id))
-                if !Task.isCancelled { self.state.withLock { _ = $0.ready.insert(id) } }
+    /// The newest generation, for the one that looks now; nil when somebody has looked just before.
+    private func beginLooking() -> Generation? {
+        state.withLock { state in
+            guard !state.isClosed, !state.isLooking else { return nil }
+            let now = state.newest.host.now()
+            // A clock that was put back is no reason to look never again.
+            if let last = state.lastLook, (last..<last + Self.lookingPause).contains(now) { return nil }
+            (state.lastLook, state.isLooking) = (now, true)
+            return state.newest
+        }
+    }
+
+    private func giveBack(_ generation: Generation) {
+        state.withLock { state in
+            guard let index = state.live.firstIndex(where: { $0.generation === generation }) else { return }
+            state.live[index].users -= 1
+            closeUnused(&state)
+        }
+    }
+
+    private func closeUnused(_ state: inout State) {
+        for (index, live) in state.live.enumerated()
+        where live.users == 0 && live.closing == nil && live.generation !== state.newest {
+            // `close` awaits it. Whoever used the generation last does not wait for it, and is not its owner.
+            state.live[index].closing = Task.detached { [self] in
+                let stuck = await live.generation.close()
+                self.state.withLock { $0.live.removeAll { $0.generation === live.generation } }
+                return stuck
             }
-            state.last = task
-            return (task, false)
-        }
-        if isClosed { throw .closed }
-        guard let start else { return }
-        await withTaskCancellationHandler {
-            await start.value
-        } onCancel: {
-            start.cancel()
-        }
-    }
-}
-
-/// Why a session does not do an action.
-public enum SessionError: Failure, Hashable {
-    case timedOut(Duration)
-    case featureFailed(String, why: String)
-    case closed
-
-    public var code: String {
-        switch self {
-        case .timedOut: "host.timed-out"
-        case .featureFailed: "host.feature-failed"
-        case .closed: "host.closed"
-        }
-    }
-
-    public var exit: ExitCode {
-        switch self {
-        case .timedOut: .unreachable
-        case .featureFailed, .closed: .failed
-        }
-    }
-
-    public var message: String {
-        switch self {
-        case .timedOut(let limit): "it was not done within \(limit.words); give it more time with --timeout"
-        case .featureFailed(let id, let why): "the feature \(id) did not start, so this cannot be done: \(why)"
-        case .closed: "the session is closed; open another one"
         }
     }
 }

@@ -42,8 +42,7 @@ struct EmbeddedGatewayTests {
         var request = ChatRequest(model: model.id, messages: [Message(.user, words)])
         if let session { request.extras["session_id"] = .string(session) }
         request.isKept = isKept
-        let context = ActionContext(
-            session: host.session, interaction: Answering(answers: answers), output: host.output)
+        let context = host.context(asking: Answering(answers: answers))
         let heard = Mutex(Heard())
         let answer = try await ActionContext.$current.withValue(isAlone ? nil : context) {
             try await provider.answer(request) { events in heard.withLock { $0.events += events } }

@@ -3,9 +3,10 @@ public import JSON
 public import Registry
 
 extension Workbench {
-    /// A session of this workbench, which is to be closed. One workbench has one session.
+    /// A session of this workbench, which is to be closed. One workbench has one session. It takes up settings that change
+    /// while it is open.
     public func open() -> WorkbenchSession {
-        WorkbenchSession(host, failure: failure)
+        WorkbenchSession(host, failure: failure, renewal: SettingsWatch(self))
     }
 
     /// Does one action in a session of its own, as a command does.
@@ -18,7 +19,7 @@ extension Workbench {
         do {
             result = .success(
                 try await session.perform(
-                    action, arguments, interaction: interaction, output: output, limit: limit, isAgreed: isAgreed))
+                    action.id, arguments, interaction: interaction, output: output, limit: limit, isAgreed: isAgreed))
         } catch {
             result = .failure(error)
         }

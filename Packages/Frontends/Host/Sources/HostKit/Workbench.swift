@@ -29,6 +29,22 @@ public struct Workbench: Sendable {
     public var composition: Composition { host.composition }
     public var registry: Registry { host.composition.registry }
 
+    /// Of what it was made, to make it anew.
+    let recipe: Recipe
+    /// The settings files as they were before they were read.
+    let marks: SettingsMarks
+
+    struct Recipe: Sendable {
+        let name: String
+        let version: String
+        let features: [BuiltInFeature]
+        let options: Options
+        let environment: [String: String]
+        let catalogue: SettingsCatalogue
+
+        func loader() -> SettingsLoader { SettingsLoader(environment: environment, catalogue: catalogue) }
+    }
+
     /// Reads the settings and composes the features. It throws nothing: what is wrong is kept in `failure`, so that
     /// the actions that mend it can still be done.
     public init(
@@ -36,21 +52,41 @@ public struct Workbench: Sendable {
         environment: [String: String] = Environment.snapshot()
     ) {
         let all = [BuiltInFeature(essential: HostFeature.self)] + features
-        let catalogue = SettingsCatalogue(of: all)
+        self.init(
+            Recipe(
+                name: name, version: version, features: all, options: options, environment: environment,
+                catalogue: SettingsCatalogue(of: all)))
+    }
 
-        let loader = SettingsLoader(environment: environment, catalogue: catalogue)
-        let settings = loader.load(flags: options.settings)
-        let surroundings = Surroundings(
-            environment: environment, locations: loader.locations, clock: ContinuousClock(), now: Timestamp.now)
+    /// - Parameter present: those of a workbench of the same session, with which this one shares what is to be shared.
+    init(_ recipe: Recipe, sharing present: Surroundings? = nil) {
+        let loader = recipe.loader()
+        // Before they are read, so that no change falls between the two.
+        let marks = loader.marks()
+        let settings = loader.load(flags: recipe.options.settings)
+        let surroundings =
+            present?.moved(to: loader.locations)
+            ?? Surroundings(
+                environment: recipe.environment, locations: loader.locations, clock: ContinuousClock(),
+                now: Timestamp.now)
         let composition = Composition(
-            all, settings: settings, selection: .init(only: options.only), surroundings: surroundings)
-        host = Host(
-            name: name, version: version, surroundings: surroundings, settings: settings, catalogue: catalogue,
-            composition: composition)
-        if !settings.problems.isEmpty {
-            failure = SettingsFailure(settings.problems)
-        } else if !composition.problems.isEmpty {
-            failure = CompositionFailure(composition.problems)
+            recipe.features, settings: settings, selection: .init(only: recipe.options.only),
+            surroundings: surroundings)
+        self.init(
+            host: Host(
+                name: recipe.name, version: recipe.version, surroundings: surroundings, settings: settings,
+                catalogue: recipe.catalogue, composition: composition),
+            recipe: recipe, marks: marks)
+    }
+
+    private init(host: Host, recipe: Recipe, marks: SettingsMarks) {
+        self.host = host
+        self.recipe = recipe
+        self.marks = marks
+        if !host.settings.problems.isEmpty {
+            failure = SettingsFailure(host.settings.problems)
+        } else if !host.composition.problems.isEmpty {
+            failure = CompositionFailure(host.composition.problems)
         } else {
             failure = nil
         }

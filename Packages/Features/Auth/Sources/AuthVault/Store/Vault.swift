@@ -44,14 +44,7 @@ public final class Vault: KeptSecrets {
 
     /// What changes whenever the file does, also when another program replaced or removed it. It costs one system call.
     public func mark() throws -> String {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else {
-            guard errno != ENOENT else { return "" }
-            throw VaultError(.notVault, "cannot look at the vault \(path): \(KeyFile.reason(errno))")
-        }
-        // A write puts another file in its place; the times tell a number that was used again from the old file.
-        return "\(status.st_dev) \(status.st_ino) \(status.st_size) \(status.st_mtim.tv_sec) "
-            + "\(status.st_mtim.tv_nsec) \(status.st_ctim.tv_sec) \(status.st_ctim.tv_nsec)"
+        try Files.mark(path)?.text ?? ""
     }
 
     /// Makes sure that whoever uses the vault can open it, as far as that is known without asking anybody.

@@ -139,8 +139,8 @@ struct OpenDesk: Sendable {
     let session: WorkbenchSession
     let person: any Interaction
 
-    var host: Host { session.host }
-    var registry: Registry { session.registry }
+    var host: Host { session.newest.host }
+    var registry: Registry { session.newest.registry }
 
     var authenticator: any Authenticator {
         get throws { try registry.one((any Authenticator).self) }
@@ -153,7 +153,7 @@ struct OpenDesk: Sendable {
     func perform(_ id: String, _ arguments: JSONObject = [:], isAgreed: Bool = false) async throws -> Desk.Done {
         let output = RecordingOutput()
         let value = try await session.perform(
-            try registry.actions.find(id), arguments, interaction: person, output: output, isAgreed: isAgreed)
+            id, arguments, interaction: person, output: output, isAgreed: isAgreed)
         return Desk.Done(json: value.json, exit: value.exit, notices: output.notices)
     }
 

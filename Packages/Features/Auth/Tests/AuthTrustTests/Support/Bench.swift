@@ -64,7 +64,7 @@ struct Bench {
         by person: any Interaction = HeadlessInteraction(), isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> Result
     ) async rethrows -> Result {
-        let context = ActionContext(session: host.session, interaction: person, output: host.output)
+        let context = host.context(asking: person)
         return try await ActionContext.$current.withValue(context, operation: body, isolation: isolation)
     }
 

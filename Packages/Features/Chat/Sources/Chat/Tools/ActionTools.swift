@@ -35,7 +35,7 @@ final class ActionTools: ToolSource {
         }
         do {
             // Nobody is asked on behalf of a model that only looks.
-            let value = try await context.session.perform(
+            let value = try await context.perform(
                 action, call.input.object ?? [:], interaction: HeadlessInteraction(), output: Silence())
             return ToolResult(call: call.id, content: context.host.redactor.redact(value.json).text())
         } catch let error where !(error is CancellationError) {

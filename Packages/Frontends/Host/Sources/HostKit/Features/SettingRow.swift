@@ -76,7 +76,7 @@ struct PathRow: Record {
         func row(_ scope: String, _ path: String) -> PathRow {
             PathRow(scope: scope, path: path, exists: Files.exists(path))
         }
-        return locations.systemConfig.map { row("system", "\($0)/\(SettingsLoader.fileName)") }
+        return locations.systemFiles.map { row("system", $0) }
             + [row("user", locations.userFile), row("project", locations.projectFile)]
     }
 

@@ -46,6 +46,7 @@ enum SettingsEditor {
                     )
                 }
                 try Files.writeAtomically(text, to: file.path)
+                context.session.lookAgain()
                 lock.release()
                 try Files.remove(draft)
                 return Written(file: file.path, key: "", value: nil)

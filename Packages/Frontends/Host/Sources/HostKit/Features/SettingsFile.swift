@@ -37,6 +37,7 @@ struct SettingsFile {
         if after != before {
             try Files.makeDirectories(Self.folder(of: path))
             try Files.writeAtomically(after, to: path)
+            ActionContext.current?.session.lookAgain()
         }
         lock.release()
         return after != before

@@ -1,6 +1,7 @@
 import Capabilities
 import FileKit
 import JSON
+import Registry
 
 /// Which projects' settings may run, send or widen something: by path, and by the exact content of what matters.
 ///
@@ -13,6 +14,9 @@ struct ProjectTrust {
     init(state: String) {
         path = state.isEmpty ? "" : state + "/trusted.json"
     }
+
+    /// Where it is kept, if anywhere.
+    var files: [String] { path.isEmpty ? [] : [path] }
 
     /// Whether the person trusted exactly this content of this file.
     func trusts(_ file: String, _ risky: JSONObject) -> Bool {
@@ -65,5 +69,6 @@ struct ProjectTrust {
         edit(&list)
         try Files.writeAtomically(Array(JSON.object(list).text(.pretty).utf8), to: path, mode: 0o600)
         lock.release()
+        ActionContext.current?.session.lookAgain()
     }
 }

@@ -20,6 +20,8 @@ struct SettingsLoader {
     private static let inputPrefix = "MARTLET_INPUT_"
 
     let locations: Locations
+    /// The settings files there could be in the folder where the command runs and above it, the nearest first.
+    private let projectFiles: [String]
     private let environment: [String: String]
     private let catalogue: SettingsCatalogue
     private var problems: [SettingsProblem] = []
@@ -29,10 +31,11 @@ struct SettingsLoader {
         self.catalogue = catalogue
         let directories = Directories(application: "martlet", override: Self.homeVariable, environment: environment)
         let current = Self.currentFolder()
+        projectFiles = Self.projectFiles(above: current, home: environment["HOME"])
         do {
             locations = Locations(
                 current: current, config: try directories.config, systemConfig: directories.systemConfig,
-                project: Self.projectFile(above: current, home: environment["HOME"]), data: try directories.data,
+                project: projectFiles.first(where: Files.exists), data: try directories.data,
                 state: try directories.state, cache: try directories.cache)
         } catch {
             locations = Locations(current: current, config: "", data: "", state: "", cache: "")
@@ -40,11 +43,17 @@ struct SettingsLoader {
         }
     }
 
+    /// How all files are now that settings come from, those among them that are not there.
+    func marks() -> SettingsMarks {
+        let own = locations.config.isEmpty ? [] : [locations.userFile]
+        let trust = ProjectTrust(state: locations.state)
+        return SettingsMarks(of: locations.systemFiles + own + projectFiles + trust.files)
+    }
+
     func load(flags: [String]) -> Settings {
         var found = problems
         var layers: [SettingsLayer] = []
-        for folder in locations.systemConfig.reversed() {
-            let path = folder + "/" + Self.fileName
+        for path in locations.systemFiles.reversed() {
             read(.system(file: path), path, &layers, &found)
         }
         if !locations.config.isEmpty {
@@ -89,19 +98,22 @@ struct SettingsLoader {
         return unsafe String(cString: path)
     }
 
-    /// The nearest `.martlet/config.json` from here upwards; the home folder is no project of its own.
-    private static func projectFile(above folder: String, home: String?) -> String? {
+    /// Each `.martlet/config.json` from here upwards; the home folder is no project of its own.
+    private static func projectFiles(above folder: String, home: String?) -> [String] {
+        var files: [String] = []
         var folder = folder
         while folder.count > 1, folder != home {
-            let path = "\(folder)/\(projectFolder)/\(fileName)"
-            if Files.exists(path) { return path }
+            files.append("\(folder)/\(projectFolder)/\(fileName)")
             folder = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? ""
         }
-        return nil
+        return files
     }
 }
 
 extension Locations {
+    /// The machine's settings, the strongest first.
+    var systemFiles: [String] { systemConfig.map { $0 + "/" + SettingsLoader.fileName } }
+
     /// The person's own settings.
     var userFile: String { config + "/" + SettingsLoader.fileName }
 

@@ -16,9 +16,10 @@ private protocol Greeter: AnyObject, Sendable {
 /// A feature that takes a moment to be there.
 private struct SlowFeature: RunningFeature {
     final class Doorman: Greeter {
-        let state = Mutex((starts: 0, stops: 0, closes: 0, isReady: false))
+        let state = Mutex((starts: 0, stops: 0, closes: 0, isReady: false, isAnybodys: true))
 
         var isReady: Bool { state.withLock { $0.isReady } }
+        var isAnybodys: Bool { state.withLock { $0.isAnybodys } }
     }
 
     static let manifest = Manifest(
@@ -36,6 +37,8 @@ private struct SlowFeature: RunningFeature {
         registry.closes { doorman.state.withLock { $0.closes += 1 } }
         registry.add(Action("slow.look", "Whether it is there", .reads) { _ in doorman.isReady })
         registry.add(
+            Action("slow.person", "Whose action the background belongs to", .reads) { _ in doorman.isAnybodys })
+        registry.add(
             Action("slow.deaf", "Never end, and hear nothing", .reads) { _ in
                 Self.deafness.continuation.yield()
                 await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
@@ -49,7 +52,7 @@ private struct SlowFeature: RunningFeature {
     }
 
     func run(in host: FeatureHost) async throws {
-        doorman.state.withLock { $0.starts += 1 }
+        doorman.state.withLock { ($0.starts, $0.isAnybodys) = ($0.starts + 1, ActionContext.current != nil) }
         for _ in 0..<100 { await Task.yield() }
         doorman.state.withLock { $0.isReady = true }
         host.report(.ok)
@@ -58,11 +61,34 @@ private struct SlowFeature: RunningFeature {
     }
 }
 
+/// Looks others up while its actions are done.
+private struct SeekingFeature: Feature {
+    static let manifest = Manifest(id: "seeking", summary: "Looks others up", version: "1.0")
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(
+            Action("seeking.find", "Who is there", .reads) { context in
+                let greeter = try await context.provider(of: (any Greeter).self)
+                let trust = try await context.provider(of: (any TrustStore).self)
+                return ["greeter": .bool(greeter?.isReady == true), "trust": .bool(trust != nil)] as JSON
+            })
+        registry.add(
+            Action("seeking.hang", "Begin what never ends", .reads) { context in
+                try await context.within(.milliseconds(10)) {
+                    await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                }
+                return true
+            })
+    }
+}
+
 @Suite("Actions of a session", .timeLimit(.minutes(5)))
 struct SessionTests {
     private func look(_ session: WorkbenchSession) async throws -> JSON {
         try await session.perform(
-            try session.registry.actions.find("slow.look"), interaction: HeadlessInteraction(),
+            "slow.look", interaction: HeadlessInteraction(),
             output: RecordingOutput(), limit: .seconds(60)
         ).json
     }
@@ -78,7 +104,7 @@ struct SessionTests {
             #expect(seen == Array(repeating: true, count: 10))
             #expect(await session.close() == [])
             let counts = try await session.perform(
-                try session.registry.actions.find("slow.counts"), interaction: HeadlessInteraction(),
+                "slow.counts", interaction: HeadlessInteraction(),
                 output: RecordingOutput())
             #expect(counts.json == [1, 1, 1])
         }
@@ -86,12 +112,25 @@ struct SessionTests {
 
     @Test("find a capability with its feature running, and none where nobody provides it")
     func provider() async throws {
+        try await withBench(SlowFeature.self, SeekingFeature.self) { bench in
+            let session = bench.workbench.open()
+            let found = try await session.perform(
+                "seeking.find", interaction: HeadlessInteraction(), output: RecordingOutput())
+            #expect(found.json == ["greeter": true, "trust": false])
+            #expect(await session.close() == [])
+        }
+    }
+
+    @Test("lend their person to nothing that runs in the background")
+    func background() async throws {
         try await withBench(SlowFeature.self) { bench in
             let session = bench.workbench.open()
-            let greeter = try await session.provider(of: (any Greeter).self)
-            #expect(greeter?.isReady == true)
-            let trust = try await session.provider(of: (any TrustStore).self)
-            #expect(trust == nil)
+            let isAnybodys = try await ActionContext.$current.withValue(try TestHost([any Feature.Type]()).context()) {
+                try await session.perform(
+                    "slow.person", interaction: HeadlessInteraction(), output: RecordingOutput()
+                ).json
+            }
+            #expect(isAnybodys == false)
             #expect(await session.close() == [])
         }
     }
@@ -106,7 +145,7 @@ struct SessionTests {
             #expect(await session.close() == [])
             #expect(await failure { _ = try await look(session) }?.code == "host.closed")
             let counts = try await session.perform(
-                try session.registry.actions.find("slow.counts"), interaction: HeadlessInteraction(),
+                "slow.counts", interaction: HeadlessInteraction(),
                 output: RecordingOutput())
             #expect(counts.json == [1, 1, 1])
         }
@@ -116,10 +155,9 @@ struct SessionTests {
     func cancelled() async throws {
         try await withBench(SlowFeature.self) { bench in
             let session = bench.workbench.open()
-            let deaf = try session.registry.actions.find("slow.deaf")
             let task = Task {
                 _ = try await session.perform(
-                    deaf, interaction: HeadlessInteraction(), output: RecordingOutput(), limit: .seconds(3600))
+                    "slow.deaf", interaction: HeadlessInteraction(), output: RecordingOutput(), limit: .seconds(3600))
             }
             for await _ in SlowFeature.deafness.stream { break }
             task.cancel()
@@ -128,16 +166,16 @@ struct SessionTests {
         }
     }
 
-    @Test("are given up when their time is over, even where they do not listen")
+    @Test("give up what takes too long, even where it does not listen")
     func limit() async throws {
-        try await withBench { bench in
+        try await withBench(SeekingFeature.self) { bench in
             let session = bench.workbench.open()
             let failure = await failure {
-                try await session.within(.milliseconds(10)) {
-                    await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
-                }
+                _ = try await session.perform(
+                    "seeking.hang", interaction: HeadlessInteraction(), output: RecordingOutput())
             }
             #expect(failure?.code == "host.timed-out")
+            #expect(await session.close() == [])
         }
     }
 }

@@ -14,9 +14,9 @@ final class EnvironmentValues: Sendable {
     private let secrets = Mutex<[String: String]>([:])
 
     /// Those of this program.
-    convenience init(_ session: WorkbenchSession) {
-        self.init(session.host.environment, session.host.redactor) { name in
-            guard let store = try await session.provider(of: (any SecretStore).self) else {
+    convenience init(_ context: ActionContext) {
+        self.init(context.host.environment, context.host.redactor) { name in
+            guard let store = try await context.provider(of: (any SecretStore).self) else {
                 throw RegistryError.missing(Need.one((any SecretStore).self).capability)
             }
             return try await store.secret(named: name)

@@ -22,7 +22,7 @@ struct Replay {
             try running.wish.bundle.map { try finder.find($0) }
             ?? BundleLibrary(try BundleFinder.read(recording.file), .person)
         let bundle = try Bundle(library.root)
-        let performer = ReplayPerformer(recording, running.context.session)
+        let performer = ReplayPerformer(recording, running.context)
         // A replay is no run that anybody looks for later.
         let run = JournalRun.unkept(at: host.now())
         let environment = EnvironmentValues(recording, host.redactor)

@@ -7,12 +7,12 @@ import Synchronization
 
 /// Gives for each action what the recording has of it, and does none.
 final class ReplayPerformer: StepPerformer {
-    private let session: WorkbenchSession
+    private let context: ActionContext
     /// The attempts of each step that are left, the last one first.
     private let calls: Mutex<[String: [RecordedStep]]>
 
-    init(_ recording: Recording, _ session: WorkbenchSession) {
-        self.session = session
+    init(_ recording: Recording, _ context: ActionContext) {
+        self.context = context
         var calls: [String: [RecordedStep]] = [:]
         for step in recording.steps.reversed() where step.status == .ok || step.status == .failed {
             calls[step.key, default: []].append(step)
@@ -38,6 +38,6 @@ final class ReplayPerformer: StepPerformer {
     func within<Value: Sendable>(
         _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await session.within(limit, work)
+        try await context.within(limit, work)
     }
 }

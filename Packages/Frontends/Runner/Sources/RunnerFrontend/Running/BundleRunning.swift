@@ -43,11 +43,11 @@ struct BundleRunning: Sendable {
         let library =
             unfinished.map { $0.file } == name
             ? BundleLibrary(try BundleFinder.read(name), .person) : try finder.find(name)
-        let environment = EnvironmentValues(context.session)
+        let environment = EnvironmentValues(context)
         let (bundle, inputs) = try await check(
             library, before: unfinished?.inputs ?? [:], mustBe: unfinished?.digest, environment)
         if wish.isPlan || wish.isCheck { return try await plan(bundle, inputs, library) }
-        let performer = RegistryPerformer(session: context.session, interaction: interaction)
+        let performer = RegistryPerformer(context: context, interaction: interaction)
         if wish.isUnkept {
             context.notice("nothing of this run is kept: it cannot be resumed, and 'martlet runs' does not know it")
         }

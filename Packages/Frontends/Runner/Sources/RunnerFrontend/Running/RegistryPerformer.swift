@@ -6,7 +6,8 @@ import Runs
 
 /// Does the actions of a run through the registry, within what the bundle permits.
 struct RegistryPerformer: StepPerformer {
-    let session: WorkbenchSession
+    /// That of the run: its steps are done in the composition against which it was checked.
+    let context: ActionContext
     /// Asks nobody.
     let interaction: any Interaction
 
@@ -14,7 +15,7 @@ struct RegistryPerformer: StepPerformer {
         _ name: String, _ arguments: JSONObject, step: String, output: any ActionOutput, limit: Duration,
         permissions: [BundlePermissions]
     ) async throws -> JSON {
-        let action = try session.registry.actions.find(name)
+        let action = try context.registry.actions.find(name)
         guard action.id != RunAction.id else { throw RunnerError.runsItself }
         for permission in permissions where !permission.allows(action.id, action.effect) {
             throw RunnerError.notPermitted(action.id, action.effect)
@@ -23,7 +24,7 @@ struct RegistryPerformer: StepPerformer {
         let value = try await RunPermissions.$current.withValue(allowed) {
             try await timed(limit) {
                 // What destroys was agreed to by what the bundle says, or it would not have come here.
-                try await session.perform(
+                try await context.perform(
                     action, arguments, interaction: interaction, output: output, limit: limit, isAgreed: true)
             }
         }
@@ -34,7 +35,7 @@ struct RegistryPerformer: StepPerformer {
     func within<Value: Sendable>(
         _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await timed(limit) { try await session.within(limit, work) }
+        try await timed(limit) { try await context.within(limit, work) }
     }
 
     /// The limit is the bundle's, and so are the words about it.

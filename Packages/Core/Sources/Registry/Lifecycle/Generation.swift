@@ -1,0 +1,125 @@
+public import Capabilities
+import JSON
+import Synchronization
+
+/// One composition of a session, which never changes, with the life of its features.
+///
+/// A session gives its actions another one when its settings change. What has begun goes on in the one in which it began.
+public final class Generation: Sendable {
+    public let host: Host
+    /// What is wrong in settings and composition, if anything is; only actions that always work are done then.
+    public let failure: (any Failure)?
+    private let lifecycle: Lifecycle
+    private let state = Mutex(State())
+
+    public var registry: Registry { host.composition.registry }
+
+    /// The start of some features, which ends also when those who wanted it have gone.
+    private struct Start {
+        let task: Task<Void, Never>
+        let hasEnded: Latch
+    }
+
+    private struct State {
+        /// The features with whose action nothing is left to be started.
+        var ready: Set<String> = []
+        /// The start that came last; starts wait for each other, so that nobody goes on before a feature is there.
+        var last: Start?
+        var isClosed = false
+    }
+
+    init(_ host: Host, failure: (any Failure)?, limits: WorkbenchSession.Limits) {
+        self.host = host
+        self.failure = failure
+        lifecycle = Lifecycle(host: host, limits: limits)
+    }
+
+    /// Does an action of this composition, for a session or for another action of it.
+    func perform(
+        _ action: Action, _ arguments: JSONObject, in context: ActionContext, limit: Duration?, isAgreed: Bool
+    ) async throws -> any OutputValue {
+        if let failure, !action.worksAlways { throw failure }
+        // What waits for nothing needs no feature that runs, and nobody who watches the time.
+        if action.isInstant { return try await perform(action, arguments, in: context, isAgreed) }
+        return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+            let owner = registry.actions.owner(of: action) ?? ""
+            try await start(owner)
+            if case .failed(let reason) = lifecycle.states[owner], !action.worksAlways {
+                throw SessionError.featureFailed(owner, why: reason)
+            }
+            guard let limit else { return try await perform(action, arguments, in: context, isAgreed) }
+            return try await Deadline(limit: limit, abandonsCancelled: true, clock: host.clock).run {
+                try await self.perform(action, arguments, in: context, isAgreed)
+            }
+        }
+    }
+
+    /// The provider of a capability, with its feature started; nil when there is none.
+    func provider<C: Sendable>(of capability: C.Type) async throws -> C? {
+        let wanted = Need.one(capability).capability
+        for composed in host.composition.features
+        where composed.manifest.provides.contains(where: { $0.capability == wanted }) {
+            try await start(composed.manifest.id)
+        }
+        return registry.optional(capability)
+    }
+
+    /// Stops and closes every feature, those last that others need.
+    ///
+    /// - Returns: the features that took longer than they may; they are abandoned.
+    func close() async -> [String] {
+        let (last, wasClosed) = state.withLock { state in
+            defer { state.isClosed = true }
+            return (state.last, state.isClosed)
+        }
+        if wasClosed { return [] }
+        last?.task.cancel()
+        await last?.task.value
+        return await lifecycle.stop()
+    }
+
+    private func perform(
+        _ action: Action, _ arguments: JSONObject, in context: ActionContext, _ isAgreed: Bool
+    ) async throws -> any OutputValue {
+        let problems = action.problems(in: arguments)
+        guard problems.isEmpty else { throw ArgumentsFailure(action: action.id, problems: problems) }
+        return try await ActionContext.$current.withValue(context) {
+            if action.effect == .destroys, !isAgreed,
+                let question = try await action.question(before: arguments, in: context)
+            {
+                let id = action.agreementID
+                guard try await context.interaction.confirm(id, question) else {
+                    throw InteractionError.declined(id: id)
+                }
+            }
+            return try await context.tracer.span(action.id, feature: registry.actions.owner(of: action) ?? "") {
+                try await action.perform(arguments, in: context)
+            }
+        }
+    }
+
+    private func start(_ id: String) async throws {
+        let (start, isClosed) = state.withLock { state -> (Start?, Bool) in
+            guard !state.isClosed, !state.ready.contains(id) else { return (nil, state.isClosed) }
+            let before = state.last
+            let hasEnded = Latch()
+            // `close` cancels and awaits it. It is nobody's action: what runs in the background belongs to all of them.
+            let task = Task.detached { [self] in
+                await withTaskCancellationHandler {
+                    await before?.task.value
+                } onCancel: {
+                    before?.task.cancel()
+                }
+                await lifecycle.start(host.composition.closure(of: id))
+                if !Task.isCancelled { self.state.withLock { _ = $0.ready.insert(id) } }
+                hasEnded.open()
+            }
+            let start = Start(task: task, hasEnded: hasEnded)
+            state.last = start
+            return (start, false)
+        }
+        if isClosed { throw SessionError.closed }
+        guard let start else { return }
+        guard await start.hasEnded.wait() else { throw CancellationError() }
+    }
+}

@@ -1,0 +1,152 @@
+import Capabilities
+import CoreTesting
+import FileKit
+import Glibc
+import HostKit
+import JSON
+import Registry
+import Settings
+import Testing
+
+/// Says what it was set to, and what it shares with those before it.
+private struct WordFeature: Feature {
+    static let word = Setting("word", "A word", default: "none", risk: .sends)
+    static let plain = Setting("plain", "A word that does no harm", default: "none")
+    static let manifest = Manifest(
+        id: "word", summary: "Says a word", version: "1.0", settings: [word.declaration, plain.declaration])
+    private let words: [String]
+
+    init(_ settings: FeatureSettings) { words = [settings[Self.word], settings[Self.plain]] }
+
+    func register(in registry: inout RegistryBuilder) {
+        let words = words
+        let first = registry.shared("first word") { words }
+        registry.add(Action("word.say", "The words", .reads) { _ in words })
+        registry.add(Action("word.first", "The words of the first settings", .reads) { _ in first })
+    }
+}
+
+/// A session that looks at its settings before each action.
+private struct Open {
+    let session: WorkbenchSession
+    let output = RecordingOutput()
+
+    func perform(_ id: String, _ arguments: JSONObject = [:]) async throws -> JSON {
+        session.lookAgain()
+        return try await session.perform(
+            id, arguments, interaction: HeadlessInteraction(), output: output, isAgreed: true
+        ).json
+    }
+}
+
+private func withOpen(
+    _ bench: Bench, isolation: isolated (any Actor)? = #isolation, _ body: (Open) async throws -> Void
+) async throws {
+    let open = Open(session: bench.workbench.open())
+    try await body(open)
+    #expect(await open.session.close() == [])
+}
+
+@Suite("A session whose settings files change", .timeLimit(.minutes(5)))
+struct ChangedSettingsTests {
+    @Test("takes up what is written, what is added and what is removed")
+    func written() async throws {
+        try await withBench(WordFeature.self) { bench in
+            try await withOpen(bench) { open in
+                #expect(try await open.perform("word.say") == ["none", "none"])
+                try bench.write("{word: {word: 'one'}}", to: bench.userFile)
+                #expect(try await open.perform("word.say") == ["one", "none"])
+                try bench.write("{word: {word: 'two'}}", to: bench.userFile)
+                #expect(try await open.perform("word.say") == ["two", "none"])
+                try Files.remove(bench.userFile)
+                #expect(try await open.perform("word.say") == ["none", "none"])
+                #expect(try await open.perform("word.first") == ["none", "none"])
+                #expect(open.output.notices.isEmpty)
+            }
+        }
+    }
+
+    @Test("takes up what its own actions have set, at once")
+    func own() async throws {
+        try await withBench(WordFeature.self) { bench in
+            let session = bench.workbench.open()
+            let output = RecordingOutput()
+            func perform(_ id: String, _ arguments: JSONObject = [:]) async throws -> JSON {
+                try await session.perform(
+                    id, arguments, interaction: HeadlessInteraction(), output: output, isAgreed: true
+                ).json
+            }
+            _ = try await perform("config.set", ["key": "word.word", "value": "mine"])
+            #expect(try await perform("word.say") == ["mine", "none"])
+            _ = try await perform("config.unset", ["key": "word.word"])
+            #expect(try await perform("word.say") == ["none", "none"])
+            #expect(await session.close() == [])
+        }
+    }
+
+    @Test(
+        "stays with the settings from before where the new ones are wrong, and tells it once",
+        arguments: [
+            "{word: {word: ", "{word: {wrod: 'one'}}", "{word: {word: 3}}", "{features: {wrod: false}}",
+        ])
+    func broken(_ text: String) async throws {
+        try await withBench(WordFeature.self) { bench in
+            try bench.write("{word: {word: 'one'}}", to: bench.userFile)
+            try await withOpen(bench) { open in
+                try bench.write(text, to: bench.userFile)
+                for _ in 0..<3 { #expect(try await open.perform("word.say") == ["one", "none"]) }
+                #expect(open.output.notices.count == 1)
+                #expect(open.output.notices.first?.contains("hold on") == true)
+                #expect(open.output.notices.first?.contains(bench.userFile) == true)
+                try bench.write("{word: {word: 'two'}}", to: bench.userFile)
+                #expect(try await open.perform("word.say") == ["two", "none"])
+                #expect(open.output.notices.count == 1)
+            }
+        }
+    }
+
+    @Test("that began with wrong ones takes up whatever there is")
+    func mended() async throws {
+        try await withBench(WordFeature.self) { bench in
+            try bench.write("{word: {wrod: 'one'}}", to: bench.userFile)
+            try await withOpen(bench) { open in
+                #expect(await failure { _ = try await open.perform("word.say") }?.code == "settings.invalid")
+                try bench.write("{word: {word: 'one'}}", to: bench.userFile)
+                #expect(try await open.perform("word.say") == ["one", "none"])
+            }
+        }
+    }
+
+    @Test(
+        "stays with a project's settings that somebody has changed, until the person trusts them or takes the trust back"
+    )
+    func untrusted() async {
+        await #expect(processExitsWith: .success) {
+            try await withBench(WordFeature.self) { bench in
+                let folder = "\(bench.home)/work"
+                let file = "\(folder)/.martlet/config.json"
+                let project: JSONObject = ["path": .string(folder)]
+                try bench.write("{word: {word: 'mine', plain: 'mine'}}", to: file)
+                let hasMoved = unsafe chdir(folder) == 0
+                try #require(hasMoved)
+                try await withOpen(bench) { open in
+                    // What was never trusted is not used, and what does no harm is.
+                    #expect(try await open.perform("word.say") == ["none", "mine"])
+                    _ = try await open.perform("config.trust", project)
+                    #expect(try await open.perform("word.say") == ["mine", "mine"])
+                    let told = open.output.notices.count
+                    try bench.write("{word: {word: 'theirs', plain: 'theirs'}}", to: file)
+                    for _ in 0..<3 { #expect(try await open.perform("word.say") == ["mine", "mine"]) }
+                    #expect(open.output.notices.count == told + 1)
+                    #expect(open.output.notices.last?.contains("not trusted any more") == true)
+                    _ = try await open.perform("config.trust", project)
+                    #expect(try await open.perform("word.say") == ["theirs", "theirs"])
+                    try bench.write("{word: {word: 'others', plain: 'others'}}", to: file)
+                    #expect(try await open.perform("word.say") == ["theirs", "theirs"])
+                    _ = try await open.perform("config.untrust", project)
+                    #expect(try await open.perform("word.say") == ["none", "others"])
+                }
+            }
+        }
+    }
+}
