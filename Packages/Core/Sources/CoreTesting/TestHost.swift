@@ -5,13 +5,17 @@ import Settings
 
 /// A composition in memory: features, settings and answers in, results and events out. Nothing touches the machine.
 public struct TestHost: Sendable {
-    public let composition: Composition
     public let host: Host
     /// One for all that is done here; a test whose features open something closes it.
     public let session: WorkbenchSession
     public let output = RecordingOutput()
     public let clock: TestClock
     private let interaction: any Interaction
+    private let features: [BuiltInFeature]
+    private let changes = TestChanges()
+
+    /// The first one, before any change of settings.
+    public var composition: Composition { host.composition }
 
     /// - Parameters:
     ///   - features: what is composed, as the executable would list it.
@@ -21,24 +25,31 @@ public struct TestHost: Sendable {
         _ features: [BuiltInFeature], settings text: String = "{}", answers: [String: JSON] = [:],
         environment: [String: String] = [:], folder: String = "/nonexistent"
     ) throws {
+        let clock = TestClock()
+        self.clock = clock
+        host = try Self.host(
+            features, text,
+            Surroundings(
+                environment: environment,
+                locations: Locations(
+                    current: folder, config: folder + "/config", data: folder + "/data", state: folder + "/state",
+                    cache: folder + "/cache"),
+                clock: clock, now: { Timestamp(microseconds: Int64(clock.now.offset.milliseconds) * 1000) }))
+        self.features = features
+        session = WorkbenchSession(host, renewal: changes)
+        interaction = HeadlessInteraction(answers: answers)
+    }
+
+    private static func host(
+        _ features: [BuiltInFeature], _ text: String, _ surroundings: Surroundings
+    ) throws -> Host {
         let catalogue = SettingsCatalogue(of: features)
         let layer = try SettingsLayer(origin: .user(file: "settings.json"), text: Array(text.utf8))
         let settings = Settings(merging: [layer], overrides: [], catalogue: catalogue) { _, _ in true }
         if !settings.problems.isEmpty { throw SettingsFailure(settings.problems) }
-        let clock = TestClock()
-        self.clock = clock
-        let surroundings = Surroundings(
-            environment: environment,
-            locations: Locations(
-                current: folder, config: folder + "/config", data: folder + "/data", state: folder + "/state",
-                cache: folder + "/cache"),
-            clock: clock, now: { Timestamp(microseconds: Int64(clock.now.offset.milliseconds) * 1000) })
-        composition = Composition(features, settings: settings, surroundings: surroundings)
-        host = Host(
+        return Host(
             name: "martlet", version: "test", surroundings: surroundings, settings: settings, catalogue: catalogue,
-            composition: composition)
-        session = WorkbenchSession(host)
-        interaction = HeadlessInteraction(answers: answers)
+            composition: Composition(features, settings: settings, surroundings: surroundings))
     }
 
     public init(
@@ -48,6 +59,13 @@ public struct TestHost: Sendable {
         try self.init(
             types.map { BuiltInFeature($0) }, settings: text, answers: answers, environment: environment, folder: folder
         )
+    }
+
+    /// Changes the settings, as a person does in the file; the next action finds them.
+    public func change(settings text: String) throws {
+        let surroundings = host.surroundings.moved(to: host.locations)
+        changes.put(.renewed(try Self.host(features, text, surroundings), failure: nil))
+        session.lookAgain()
     }
 
     /// What the body of an action would be given, for what is tested below actions.
@@ -63,8 +81,7 @@ public struct TestHost: Sendable {
     public func perform(_ id: String, _ arguments: JSONObject = [:], isAgreed: Bool = false) async throws -> JSON {
         guard composition.problems.isEmpty else { throw CompositionFailure(composition.problems) }
         return try await session.perform(
-            id, arguments, interaction: interaction, output: output,
-            isAgreed: isAgreed
+            id, arguments, interaction: interaction, output: output, isAgreed: isAgreed
         ).json
     }
 }

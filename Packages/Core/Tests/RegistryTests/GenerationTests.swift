@@ -2,7 +2,6 @@ import Capabilities
 import CoreTesting
 import JSON
 import Settings
-import Synchronization
 import Testing
 
 @testable import Registry
@@ -41,34 +40,9 @@ private struct NumberFeature: Feature {
     }
 }
 
-/// Settings that change when a test says so.
-private final class Changes: Renewal {
-    private struct State {
-        var next: Renewed?
-        var looks = 0
-    }
-
-    private let state = Mutex(State())
-
-    var looks: Int { state.withLock { $0.looks } }
-
-    func put(_ next: Renewed) { state.withLock { $0.next = next } }
-
-    func isDue() -> Bool {
-        state.withLock { state in
-            state.looks += 1
-            return state.next != nil
-        }
-    }
-
-    func renewed(after present: Generation) -> Renewed {
-        state.withLock { exchange(&$0.next, with: nil) } ?? .kept("nothing was put there")
-    }
-}
-
 /// A session whose settings a test changes, one number after the other.
 private struct Succession {
-    let changes = Changes()
+    let changes = TestChanges()
     let session: WorkbenchSession
     /// One journal and one clock for each settings.
     let hosts: [TestHost]

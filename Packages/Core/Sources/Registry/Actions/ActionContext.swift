@@ -24,9 +24,7 @@ public struct ActionContext: Sendable {
         self.generation = generation
         self.interaction = interaction
         self.output = output
-        tracer = Tracer(
-            sinks: generation.registry.all((any SpanSink).self), now: generation.host.now,
-            redactor: generation.host.redactor)
+        tracer = generation.tracer
     }
 
     public var registry: Registry { generation.registry }

@@ -14,6 +14,11 @@ public final class Generation: Sendable {
 
     public var registry: Registry { host.composition.registry }
 
+    /// Opens spans for this composition's sinks.
+    public var tracer: Tracer {
+        Tracer(sinks: registry.all((any SpanSink).self), now: host.now, redactor: host.redactor)
+    }
+
     /// The start of some features, which ends also when those who wanted it have gone.
     private struct Start {
         let task: Task<Void, Never>

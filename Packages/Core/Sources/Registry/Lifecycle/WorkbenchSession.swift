@@ -74,7 +74,7 @@ public final class WorkbenchSession: Sendable {
         state = Mutex(State(newest: first, live: [Live(generation: first)], lastLook: host.now()))
     }
 
-    /// The newest generation, for a look; it may be closed at any time. `withGeneration` keeps it.
+    /// The newest generation, for a look; it may be closed at any time. `keepNewest` keeps it.
     public var newest: Generation { state.withLock { $0.newest } }
 
     /// How many generations are not closed yet.
@@ -93,25 +93,20 @@ public final class WorkbenchSession: Sendable {
         _ id: String, _ arguments: JSONObject = [:], interaction: any Interaction, output: any ActionOutput,
         limit: Duration? = nil, isAgreed: Bool = false
     ) async throws -> any OutputValue {
-        try await withGeneration(telling: output.notice) { generation in
-            let context = ActionContext(
-                session: self, generation: generation, interaction: interaction, output: output)
-            return try await generation.perform(
-                try generation.registry.actions.find(id), arguments, in: context, limit: limit, isAgreed: isAgreed)
-        }
-    }
-
-    /// Lends the newest generation, and keeps it from being closed meanwhile.
-    ///
-    /// - Parameter tell: is told once why changed settings are not used.
-    public func withGeneration<Result: Sendable>(
-        telling tell: (String) -> Void, isolation: isolated (any Actor)? = #isolation,
-        _ body: (Generation) async throws -> Result
-    ) async rethrows -> Result {
-        look(tell)
+        look(output.notice)
         let generation = state.withLock { $0.use() }
         defer { giveBack(generation) }
-        return try await body(generation)
+        let context = ActionContext(session: self, generation: generation, interaction: interaction, output: output)
+        return try await generation.perform(
+            try generation.registry.actions.find(id), arguments, in: context, limit: limit, isAgreed: isAgreed)
+    }
+
+    /// The newest generation, for what an action that lasts does from now on.
+    ///
+    /// - Parameter tell: is told once why changed settings are not used.
+    public func keepNewest(telling tell: (String) -> Void) -> KeptGeneration {
+        look(tell)
+        return KeptGeneration(state.withLock { $0.use() }, of: self)
     }
 
     /// Has the next action look whether settings have changed, because somebody here has changed them.
@@ -179,7 +174,7 @@ public final class WorkbenchSession: Sendable {
         }
     }
 
-    private func giveBack(_ generation: Generation) {
+    fileprivate func giveBack(_ generation: Generation) {
         state.withLock { state in
             guard let index = state.live.firstIndex(where: { $0.generation === generation }) else { return }
             state.live[index].users -= 1
@@ -198,4 +193,17 @@ public final class WorkbenchSession: Sendable {
             }
         }
     }
+}
+
+/// Keeps a generation from being closed for as long as somebody keeps this.
+public final class KeptGeneration: Sendable {
+    public let generation: Generation
+    private let session: WorkbenchSession
+
+    init(_ generation: Generation, of session: WorkbenchSession) {
+        self.generation = generation
+        self.session = session
+    }
+
+    deinit { session.giveBack(generation) }
 }

@@ -30,7 +30,9 @@ public struct AuthFeature: Feature {
     }
 
     public func register(in registry: inout RegistryBuilder) {
-        let services = AuthServices(settings: settings, surroundings: registry.surroundings)
+        // Nobody is asked for a passphrase again because some setting has changed.
+        let unlocked = registry.shared("unlocked key") { UnlockedKey() }
+        let services = AuthServices(settings: settings, surroundings: registry.surroundings, unlocked: unlocked)
         // A renewal which is on its way is stored before the program ends.
         registry.closes(services.close)
         registry.provide((any SecretStore).self, services.secrets)

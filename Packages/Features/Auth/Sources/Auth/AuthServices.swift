@@ -31,7 +31,7 @@ final class AuthServices: Sendable {
         var warned: Set<String> = []
     }
 
-    init(settings: FeatureSettings, surroundings: Surroundings) {
+    init(settings: FeatureSettings, surroundings: Surroundings, unlocked: UnlockedKey) {
         self.surroundings = surroundings
         self.settings = settings
         profiles = ServerProfiles(settings)
@@ -44,7 +44,7 @@ final class AuthServices: Sendable {
             pins: pins, credentials: AuthSettings.credentials(settings, surroundings.environment), now: surroundings.now
         )
         preferences = Preferences(database: database)
-        vault = Vault(Self.vaultSetup(settings, surroundings))
+        vault = Vault(Self.vaultSetup(settings, surroundings), unlocked: unlocked)
         let base: any KeptSecrets
         switch settings[AuthSettings.vault] {
         case .file: base = vault

@@ -28,34 +28,6 @@ final class GatewayServices: Sendable {
         embedded = EmbeddedGateway(settings: settings, surroundings: surroundings, store: store)
     }
 
-    /// Where new projects are made.
-    var projectsFolder: String {
-        settings[GatewaySettings.projects].map { surroundings.absolute($0.text) }
-            ?? "\(surroundings.locations.data)/projects"
-    }
-
-    var folders: ProjectFolders {
-        ProjectFolders(
-            home: projectsFolder,
-            allowed: settings[GatewaySettings.folders].map { surroundings.absolute($0.text) })
-    }
-
-    /// Turns for other programs: with every provider and every tool that this composition has.
-    func turns(_ context: ActionContext) -> Turns {
-        let registry = context.registry
-        return Turns(
-            store: store,
-            providers: { registry.all((any ModelProvider).self).filter { $0.id != EmbeddedGateway.id } },
-            settings: GatewaySettings.turns(settings, surroundings),
-            sources: { registry.all((any ToolSource).self) },
-            claude: claude, clock: surroundings.clock, now: surroundings.now, tracer: context.tracer)
-    }
-
-    /// The `claude` command, where one is installed; it gets none of our keys.
-    var claude: ClaudeCommand? {
-        ClaudeCommand.find(in: surroundings.environment, clock: surroundings.clock, now: surroundings.now)
-    }
-
     func close() async {
         await embedded.close()
         await store.close()
@@ -79,4 +51,9 @@ extension Surroundings {
             return locations.state
         }
     }
+}
+
+extension Host {
+    /// The `claude` command, where one is installed; it gets none of our keys.
+    var claude: ClaudeCommand? { ClaudeCommand.find(in: environment, clock: clock, now: now) }
 }

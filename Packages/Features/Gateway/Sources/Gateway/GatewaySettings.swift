@@ -102,6 +102,12 @@ enum GatewaySettings {
         turnTokens.declaration, turnCost.declaration, dayTokens.declaration, dayCost.declaration, drain.declaration,
     ]
 
+    /// Those that are read once, when the gateway begins to listen; the others hold for the next request.
+    static let readAtStart = [
+        address.declaration, port.declaration, socket.declaration, tls.declaration, certificate.declaration,
+        key.declaration, hosts.declaration, origins.declaration, drain.declaration,
+    ]
+
     /// What of them holds for turns.
     static func turns(_ settings: FeatureSettings, _ surroundings: Surroundings) -> TurnSettings {
         var turns = TurnSettings()

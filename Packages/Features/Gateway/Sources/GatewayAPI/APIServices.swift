@@ -5,9 +5,19 @@ import HTTPServer
 
 /// What the routes of a gateway work with.
 public struct APIServices: Sendable {
+    /// What the settings decide. A gateway that lasts may have others for the next request.
+    public struct Settled: Sendable {
+        public let turns: Turns
+        public let folders: ProjectFolders
+
+        public init(turns: Turns, folders: ProjectFolders) {
+            self.turns = turns
+            self.folders = folders
+        }
+    }
+
     public let store: GatewayStore
-    public let turns: Turns
-    public let folders: ProjectFolders
+    private let settled: @Sendable () -> Settled
     /// Of the program, as `/health` tells it.
     public let version: String
     public let metrics: GatewayMetrics
@@ -24,17 +34,28 @@ public struct APIServices: Sendable {
     let started: Timestamp
 
     public init(
-        store: GatewayStore, turns: Turns, folders: ProjectFolders, version: String,
-        metrics: GatewayMetrics = GatewayMetrics(), now: @escaping @Sendable () -> Timestamp
+        store: GatewayStore, version: String, metrics: GatewayMetrics = GatewayMetrics(),
+        now: @escaping @Sendable () -> Timestamp, settled: @escaping @Sendable () -> Settled
     ) {
         self.store = store
-        self.turns = turns
-        self.folders = folders
+        self.settled = settled
         self.version = version
         self.metrics = metrics
         self.now = now
         started = now()
     }
+
+    public init(
+        store: GatewayStore, turns: Turns, folders: ProjectFolders, version: String,
+        metrics: GatewayMetrics = GatewayMetrics(), now: @escaping @Sendable () -> Timestamp
+    ) {
+        let settled = Settled(turns: turns, folders: folders)
+        self.init(store: store, version: version, metrics: metrics, now: now) { settled }
+    }
+
+    /// The turns with the settings of now; a request asks for them once.
+    public var turns: Turns { settled().turns }
+    public var folders: ProjectFolders { settled().folders }
 
     var uptime: Duration { now() - started }
     /// The present in seconds since 1970, as OpenAI's objects have it.

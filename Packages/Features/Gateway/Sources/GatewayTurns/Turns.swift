@@ -18,21 +18,25 @@ import JSON
 public final class Turns: Sendable {
     let parts: TurnParts
     let catalogue: Catalogue
-    let table = TurnTable()
+    var table: TurnTable { parts.running.table }
     private let others: @Sendable () async -> [any ToolSource]
 
     /// - Parameters:
     ///   - providers: who can be asked, the preferred first. The offline model is added to them.
     ///   - sources: tools beside those of a project's folder.
     ///   - claude: the `claude` command, offered as `claude/…`.
+    ///   - running: what runs already, with settings from before, and is to be seen and ended here too.
+    ///   - keeping: what has to be there as long as a turn runs, such as what the providers belong to.
     public init(
         store: GatewayStore, providers: @escaping @Sendable () async -> [any ModelProvider],
         settings: TurnSettings = TurnSettings(), sources: @escaping @Sendable () async -> [any ToolSource] = { [] },
         claude: ClaudeCommand? = nil, clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Timestamp, tracer: Tracer? = nil
+        now: @escaping @Sendable () -> Timestamp, tracer: Tracer? = nil, running: RunningTurns? = nil,
+        keeping: (any Sendable)? = nil
     ) {
         parts = TurnParts(
-            store: store, settings: settings, clock: clock, now: now, tracer: tracer ?? Tracer(sinks: [], now: now))
+            store: store, settings: settings, clock: clock, now: now, tracer: tracer ?? Tracer(sinks: [], now: now),
+            running: running ?? RunningTurns(clock: clock, now: now), keeping: keeping)
         catalogue = Catalogue(providers: providers, claude: claude, clock: clock, now: now) { listing in
             // A log that cannot be written is no reason to keep the other models from anybody.
             do {
@@ -61,7 +65,8 @@ public final class Turns: Sendable {
     /// The sessions in which a turn runs here.
     public var runningSessions: [String] { table.sessions }
 
-    /// Ends all turns, keeping what was said, and awaits them with their tools. Runs that come later are refused.
+    /// Ends all turns, keeping what was said, and awaits them with their tools, also those that began with other settings.
+    /// Runs that come later are refused.
     public func close() async {
         await table.close()
         await catalogue.close()

@@ -11,12 +11,12 @@ extension Vault {
         defer { opening.pass() }
         if let key = try remembered(header) { return key }
         let found = try await find(header)
-        key.withLock { $0 = found }
+        unlocked.key.withLock { $0 = found }
         return found
     }
 
     func remembered(_ header: VaultHeader) throws -> VaultKey? {
-        guard let key = key.withLock({ $0 }), try key.fits(header) else { return nil }
+        guard let key = unlocked.key.withLock({ $0 }), try key.fits(header) else { return nil }
         return key
     }
 

@@ -113,7 +113,7 @@ extension Vault {
 
     /// Remembers the new key, and says once what a key file is worth.
     private func adopt(_ opener: Opener) async {
-        key.withLock { $0 = opener.key }
+        unlocked.key.withLock { $0 = opener.key }
         if case .keyFile = opener.header.form {
             await setup.notice(
                 "secrets are kept in \(path) and open with the key file \(setup.keyFile): this protects copies and "

@@ -17,15 +17,17 @@ public final class Vault: KeptSecrets {
     let setup: VaultSetup
     /// The file with the secrets.
     public let path: String
-    let key = Mutex<VaultKey?>(nil)
+    let unlocked: UnlockedKey
     /// One task at a time asks for a passphrase, and one at a time writes.
     let opening = Turn()
     let writing = Turn()
     /// How often to begin again when another program changes the key meanwhile.
     static let attempts = 5
 
-    public init(_ setup: VaultSetup) {
+    /// - Parameter unlocked: the key, where another vault of this program has opened the same file already.
+    public init(_ setup: VaultSetup, unlocked: UnlockedKey = UnlockedKey()) {
         self.setup = setup
+        self.unlocked = unlocked
         path = "\(setup.folder)/vault"
     }
 
@@ -62,7 +64,7 @@ public final class Vault: KeptSecrets {
 
     /// Forgets the key, here and in the kernel's keyring; the next use needs the passphrase again.
     public func lock() throws {
-        key.withLock { $0 = nil }
+        unlocked.key.withLock { $0 = nil }
         if let file = try load() { cache(for: file.header.salt)?.forget() }
     }
 }

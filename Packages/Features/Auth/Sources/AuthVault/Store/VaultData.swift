@@ -62,6 +62,6 @@ extension Vault {
         _ = try VaultFile(parsing: bytes, path: copy)
         try Files.makeDirectories(setup.folder)
         try await whileLocked { try Files.writeAtomically(bytes, to: self.path, mode: 0o600) }
-        key.withLock { $0 = nil }
+        unlocked.key.withLock { $0 = nil }
     }
 }

@@ -1,8 +1,14 @@
+import AuthVault
 import Capabilities
+import CoreTesting
 import FileKit
+import HTTPTesting
 import JSON
 import KamiwazaTesting
+import Registry
 import Testing
+
+@testable import Auth
 
 @Suite("Secrets by command", .timeLimit(.minutes(10)))
 struct SecretActionTests {
@@ -132,6 +138,28 @@ struct SecretActionTests {
             #expect(locked.exit == .done && locked.said.contains("opens as before"))
         }
     }
+
+    @Test("stay open in a session whose settings change, until somebody locks them")
+    func changedSettings() async throws {
+        try await TemporaryDirectory.run { folder in
+            let test = try TestHost([AuthFeature.self, SettingsFileFeature.self], settings: Self.alone, folder: folder)
+            try await test.perform("auth.secret.set", ["name": "openai", "value": "kept-secret"])
+            try await test.perform("auth.secret.passphrase", ["new": "correct horse battery"])
+            try test.change(settings: "{auth: {'keep-unlocked': '0s', client: 'another'}}")
+            #expect(try await test.perform("auth.secret.get", ["name": "openai"]) == "kept-secret")
+            try await test.perform("auth.secret.lock")
+            for settings in [Self.alone, "{auth: {'keep-unlocked': '0s', client: 'a third'}}"] {
+                try test.change(settings: settings)
+                await #expect(throws: VaultError.self) {
+                    try await test.perform("auth.secret.get", ["name": "openai"])
+                }
+            }
+            await test.session.close()
+        }
+    }
+
+    /// Without the kernel's keyring, in which another process would find the key.
+    private static let alone = "{auth: {'keep-unlocked': '0s'}}"
 
     @Test("that the environment has need no passphrase")
     func noUnlock() async throws {

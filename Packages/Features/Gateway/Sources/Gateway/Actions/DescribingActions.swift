@@ -19,13 +19,10 @@ struct DescribingActions {
 
     private var routes: Action {
         Action("gateway.routes", "List what the gateway answers", .reads) { context in
-            let turns = services.turns(context)
+            let live = LiveSettings(context, services.store)
             let api = APIServices(
-                store: services.store, turns: turns, folders: services.folders, version: context.host.version,
-                now: context.host.now)
-            let rows = try Routes(try gatewayRoutes(api)).all.map(RouteRow.init)
-            await turns.close()
-            return rows
+                store: services.store, version: context.host.version, now: context.host.now, settled: live.settled)
+            return try Routes(try gatewayRoutes(api)).all.map(RouteRow.init)
         }
         .details("The same declarations route the requests and make GET /openapi.json, which has everything else.")
     }

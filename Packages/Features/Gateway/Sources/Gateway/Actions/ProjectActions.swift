@@ -50,7 +50,7 @@ struct ProjectActions {
                 throw ServingError(.settings, "\(PlainText.escape(path)) is no folder")
             }
             let rules = allowed.map { ApprovalRule(.allow, tool: $0, scope: .project) }
-            try await ToolNames(services, context, folder: path).check(rules)
+            try await ToolNames(context, folder: path).check(rules)
             let last = path.split(separator: "/").last.map(String.init) ?? path
             let opened = try await services.store.openProject(
                 NewProject(name: name ?? last, path: path, rules: rules))

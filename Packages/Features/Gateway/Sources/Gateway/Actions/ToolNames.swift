@@ -9,9 +9,9 @@ struct ToolNames {
     private let sources: [any ToolSource]
     private let hasClaude: Bool
 
-    init(_ services: GatewayServices, _ context: ActionContext, folder: String) throws {
+    init(_ context: ActionContext, folder: String) throws {
         sources = [WorkspaceTools(try Workspace(folder), offering: .all)] + context.registry.all((any ToolSource).self)
-        hasClaude = services.claude != nil
+        hasClaude = context.host.claude != nil
     }
 
     /// Throws for a pattern that fits no tool.

@@ -19,24 +19,23 @@ struct GatewayServer {
     func run(_ wish: ServeWish) async throws -> ServeReport {
         let instance = Instance(services.surroundings)
         let lock = try await instance.claim()
-        let turns = services.turns(context)
+        let live = LiveSettings(context, services.store)
         let result: Result<ServeReport, any Error>
-        do { result = .success(try await serve(wish, turns, instance)) } catch { result = .failure(error) }
+        do { result = .success(try await serve(wish, live, instance)) } catch { result = .failure(error) }
         // In a task of its own, since this one has been cancelled when it comes here.
-        await Task { await turns.close() }.value
+        await Task { await live.close() }.value
         try instance.forget()
         lock.release()
         return try result.get()
     }
 
-    private func serve(_ wish: ServeWish, _ turns: Turns, _ instance: Instance) async throws -> ServeReport {
+    private func serve(_ wish: ServeWish, _ live: LiveSettings, _ instance: Instance) async throws -> ServeReport {
         let identity = try ServerIdentity(settings: settings, surroundings: services.surroundings).load()
         let (token, place) = try await services.token.current(context)
         let api = APIServices(
-            store: services.store, turns: turns, folders: services.folders, version: context.host.version,
-            now: context.host.now)
+            store: services.store, version: context.host.version, now: context.host.now, settled: live.settled)
         let server = HTTPServer(
-            try Routes(try gatewayRoutes(api)), try configuration(api, wish, identity, live(token)))
+            try Routes(try gatewayRoutes(api)), try configuration(api, wish, identity, following(token)))
         let (started, signal) = AsyncStream.makeStream(of: [BoundAddress].self)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -56,11 +55,11 @@ struct GatewayServer {
                 state = found
                 break
             }
-            async let _ = watch(turns)
+            async let _ = watch(live)
             try await withTaskCancellationHandler {
                 try await group.waitForAll()
             } onCancel: {
-                if turns.running > 0 {
+                if live.count > 0 {
                     context.notice("ending; what is being answered may go on for \(drain.words)")
                 }
             }
@@ -101,7 +100,7 @@ struct GatewayServer {
         return configuration
     }
 
-    private func live(_ token: Secret) -> LiveToken {
+    private func following(_ token: Secret) -> LiveToken {
         LiveToken(token, now: context.host.now) { [tokens = services.token, registry = context.registry] in
             // Nobody is asked for a passphrase because somebody shows a wrong token; where the vault cannot be opened
             // without, the token stays as it is.
@@ -112,10 +111,10 @@ struct GatewayServer {
     }
 
     /// Says how much is being done, whenever that changes.
-    private func watch(_ turns: Turns) async {
+    private func watch(_ live: LiveSettings) async {
         var last = 0
         while true {
-            let running = turns.running
+            let running = live.count
             if running != last {
                 context.progress(running == 1 ? "answering one request" : "answering \(running) requests")
                 last = running

@@ -47,8 +47,9 @@ struct SessionRoutes {
 
     private func create(_ body: NewSessionBody) async throws -> WireSession {
         if let project = body.project { _ = try await services.project(project) }
-        if let model = body.model { _ = try await services.turns.model(named: model) }
-        try await services.turns.check(body.selection, inProject: body.project)
+        let turns = services.turns
+        if let model = body.model { _ = try await turns.model(named: model) }
+        try await turns.check(body.selection, inProject: body.project)
         let new = NewSession(
             project: body.project, title: body.title, model: body.model, systemPrompt: body.systemPrompt,
             selection: body.selection)

@@ -8,24 +8,27 @@ final class TurnParts: Sendable {
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
     let tracer: Tracer
-    let approvals: Approvals
-    let toolRuns = ToolRuns()
+    let running: RunningTurns
+    private let keeping: (any Sendable)?
     /// For turns that take too long.
     let alarms: Alarms
 
     init(
         store: GatewayStore, settings: TurnSettings, clock: any Clock<Duration>,
-        now: @escaping @Sendable () -> Timestamp,
-        tracer: Tracer
+        now: @escaping @Sendable () -> Timestamp, tracer: Tracer, running: RunningTurns, keeping: (any Sendable)?
     ) {
         self.store = store
         self.settings = settings
         self.clock = clock
         self.now = now
         self.tracer = tracer
-        approvals = Approvals(clock: clock, now: now)
+        self.running = running
+        self.keeping = keeping
         alarms = Alarms(after: settings.turnTime, on: clock)
     }
+
+    var approvals: Approvals { running.approvals }
+    var toolRuns: ToolRuns { running.toolRuns }
 
     var hasDayBudget: Bool { settings.dayBudget != BudgetLimit() }
 

@@ -1,0 +1,78 @@
+import FileKit
+import HTTPClient
+import HTTPCore
+import JSON
+import ProcessKit
+import Synchronization
+import Testing
+
+@Suite("A gateway whose settings change", .timeLimit(.minutes(5)))
+struct GatewaySettingsTests {
+    private final class Flag: Sendable {
+        let isSet = Atomic(false)
+    }
+
+    private func change(_ home: GatewayHome, to settings: String) throws {
+        try write(settings, to: "\(home.path)/martlet/config/config.json")
+    }
+
+    /// The status of a question to the model of the settings. The gateway looks at them once a second at most.
+    private func ask(_ home: GatewayHome, _ gateway: RunningGateway) async throws -> HTTPStatus {
+        try await home.post(
+            "\(gateway.address)/v1/chat/completions",
+            ["model": "", "messages": [["role": "user", "content": "Hello"]]]
+        ).status
+    }
+
+    private func wait(for status: HTTPStatus, _ home: GatewayHome, _ gateway: RunningGateway) async throws {
+        while try await ask(home, gateway) != status {}
+    }
+
+    /// What it says from here on, up to a line with these words.
+    private func line(of gateway: RunningGateway, with words: String) async throws -> String {
+        while let bytes = try await gateway.child.errors.nextLine() {
+            let line = String(decoding: bytes, as: UTF8.self)
+            if line.contains(words) { return line }
+        }
+        throw Conversation.Failure(message: "it never said: \(words)")
+    }
+
+    @Test("takes them up for the next request, says so, and says what waits for the next start")
+    func taken() async throws {
+        try await GatewayHome.with { home in
+            try await home.serve { gateway in
+                #expect(try await ask(home, gateway) == .ok)
+                try change(home, to: "{gateway: {model: 'nobody/none', hosts: ['elsewhere.example']}}")
+                try await wait(for: .notFound, home, gateway)
+                let told = try await line(of: gateway, with: "the settings have changed")
+                #expect(told.contains("hold for requests from now on; gateway.hosts from the next start on"))
+                try change(home, to: "{}")
+                try await wait(for: .ok, home, gateway)
+            }
+        }
+    }
+
+    @Test("goes on with those from before where they are wrong, and says why")
+    func broken() async throws {
+        try await GatewayHome.with("{gateway: {model: 'nobody/none'}}") { home in
+            try await home.serve { gateway in
+                #expect(try await ask(home, gateway) == .notFound)
+                try change(home, to: "{gateway: {modle: 'martlet/martlet-offline'}}")
+                // Each request lets it look, at most once a second.
+                let said = Flag()
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        let words = try await line(of: gateway, with: "cannot be used")
+                        #expect(
+                            words.contains("those from before hold on") && words.contains("gateway.model"), "\(words)")
+                        said.isSet.store(true, ordering: .relaxed)
+                    }
+                    while !said.isSet.load(ordering: .relaxed) { #expect(try await ask(home, gateway) == .notFound) }
+                    try await group.waitForAll()
+                }
+                try change(home, to: "{}")
+                try await wait(for: .ok, home, gateway)
+            }
+        }
+    }
+}
