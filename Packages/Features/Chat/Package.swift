@@ -44,6 +44,7 @@ let package = Package(
             dependencies: [
                 "ChatHistory", "ChatProviders", core, .product(name: "FileKit", package: "FileKit"),
                 .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "ModelKit", package: "ModelKit"),
+                .product(name: "ProcessKit", package: "ProcessKit"),
                 .product(name: "StorageKit", package: "StorageKit"), .product(name: "ToolKit", package: "ToolKit"),
             ]),
         .testTarget(name: "ChatHistoryTests", dependencies: ["ChatHistory"] + testing),

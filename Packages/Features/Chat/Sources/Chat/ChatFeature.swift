@@ -2,6 +2,7 @@ import Capabilities
 import ChatHistory
 import ChatProviders
 import HTTPClient
+import ProcessKit
 public import Registry
 public import Settings
 import StorageKit
@@ -33,7 +34,8 @@ public struct ChatFeature: Feature {
 
     public func register(in registry: inout RegistryBuilder) {
         let services = ChatServices(
-            settings: settings, surroundings: registry.surroundings, whole: registry.whole)
+            settings: settings, surroundings: registry.surroundings, whole: registry.whole,
+            drafts: registry.shared("drafts") { Holdings() })
         // What was said is stored, and servers are told to stop, before the program ends.
         registry.closes(services.close)
         registry.provide(

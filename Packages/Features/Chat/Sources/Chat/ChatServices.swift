@@ -3,6 +3,7 @@ import ChatHistory
 import ChatProviders
 import HTTPClient
 import OpenAIDialect
+import ProcessKit
 import Registry
 import Settings
 import StorageKit
@@ -26,11 +27,13 @@ final class ChatServices: Sendable {
         let directory: ProviderDirectory
     }
 
-    init(settings: FeatureSettings, surroundings: Surroundings, whole: WholeRegistry) {
+    init(settings: FeatureSettings, surroundings: Surroundings, whole: WholeRegistry, drafts: Holdings) {
         self.settings = settings
         self.surroundings = surroundings
         self.whole = whole
-        history = History("\(surroundings.locations.data)/chat.db", clock: surroundings.clock, now: surroundings.now) {
+        history = History(
+            "\(surroundings.locations.data)/chat.db", drafts: drafts, clock: surroundings.clock, now: surroundings.now
+        ) {
             $0.tell(ActionContext.current?.notice)
         }
     }

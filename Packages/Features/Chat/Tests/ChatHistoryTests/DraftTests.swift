@@ -152,6 +152,7 @@ struct DraftTests {
                 #expect(error.kind == .notSaved && (error.cause as? StorageError)?.kind == .full)
                 #expect(error.message.contains("there is no space left for"))
                 #expect(try await history.texts(chat.id) == ["Hello", "stored "])
+                #expect(try await history.entries(of: chat.id).last?.state == .interrupted, "nobody writes it now")
                 try limitFiles(.max)
                 #expect(try await draft.finish(whole).message == whole.message, "it can be tried again")
                 #expect(try await history.texts(chat.id) == ["Hello", whole.message.text])

@@ -3,6 +3,7 @@ import ChatHistory
 import FileKit
 import Glibc
 import LoopKit
+import ProcessKit
 import StorageKit
 import Testing
 
@@ -88,8 +89,11 @@ struct ProcessTests {
                 }
             }
             let fields = try #require(lease).split(separator: "/")
-            #expect(fields.count == 3 && fields[1] == "\(getpid())")
-            for forged in ["\(fields[0])/\(fields[1])/1", "other-boot/\(fields[1])/\(fields[2])", "nonsense", ""] {
+            #expect(fields.count == 4 && fields[1] == "\(getpid())")
+            for forged in [
+                "\(fields[0])/\(fields[1])/1/\(fields[3])", "other-boot/\(fields[1])/\(fields[2])/\(fields[3])",
+                "\(fields[0])/\(fields[1])/1", "nonsense", "",
+            ] {
                 try await history.database.write { connection in
                     _ = try connection.run("UPDATE messages SET lease = ? WHERE lease IS NOT NULL", forged)
                 }
@@ -103,6 +107,29 @@ struct ProcessTests {
             #expect(try await history.found("some") == ["Some more"])
             #expect(try await history.database.check() == [])
             await history.close()
+        }
+    }
+
+    @Test("an answer streams for every history of the process that shares its drafts, until its end or its loss")
+    func shared() async throws {
+        try await withFolder { folder in
+            let days = Days()
+            let drafts = Holdings()
+            let history = History("\(folder)/chat.db", drafts: drafts, now: { days.next })
+            let next = History("\(folder)/chat.db", drafts: drafts, now: { days.next })
+            let chat = try await history.talk("Hello")
+            do {
+                let draft = history.begin(in: chat.id, after: chat.head)
+                draft.append([.text("Some")])
+                while try await next.entries(of: chat.id).count < 2 { await Task.yield() }
+                #expect(try await next.entries(of: chat.id)[1].state == .streaming)
+                try await next.begin(in: chat.id, after: chat.head).stop()
+                #expect(try await next.found("some") == [])
+                try await draft.finish(answer("Some more"))
+            }
+            #expect(try await next.entries(of: chat.id)[1].state == .complete)
+            await history.close()
+            await next.close()
         }
     }
 

@@ -2,6 +2,7 @@ import Capabilities
 import Cryptography
 import GatewayStore
 import HTTPClient
+import ProcessKit
 public import Registry
 public import Settings
 import StorageKit
@@ -29,7 +30,8 @@ public struct GatewayFeature: Feature {
     }
 
     public func register(in registry: inout RegistryBuilder) {
-        let services = GatewayServices(settings: settings, surroundings: registry.surroundings)
+        let services = GatewayServices(
+            settings: settings, surroundings: registry.surroundings, turns: registry.shared("turns") { Holdings() })
         // Turns are ended and stored before the program ends.
         registry.closes(services.close)
         registry.provide((any ModelProvider).self, services.embedded)

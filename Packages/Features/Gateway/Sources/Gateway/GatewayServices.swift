@@ -17,13 +17,13 @@ final class GatewayServices: Sendable {
     let embedded: EmbeddedGateway
     let token: GatewayToken
 
-    init(settings: FeatureSettings, surroundings: Surroundings) {
+    init(settings: FeatureSettings, surroundings: Surroundings, turns: Holdings) {
         self.settings = settings
         self.surroundings = surroundings
         let database = GatewayStore.database(at: "\(surroundings.locations.data)/gateway.db") {
             $0.tell(ActionContext.current?.notice)
         }
-        store = GatewayStore(database, now: surroundings.now)
+        store = GatewayStore(database, turns: turns, now: surroundings.now)
         token = GatewayToken(surroundings)
         embedded = EmbeddedGateway(settings: settings, surroundings: surroundings, store: store)
     }

@@ -1,5 +1,6 @@
 import Bundles
 import Capabilities
+import ProcessKit
 public import Registry
 import Runs
 public import Settings
@@ -22,7 +23,7 @@ public struct RunnerFeature: Feature {
     public init(_ settings: FeatureSettings) {}
 
     public func register(in registry: inout RegistryBuilder) {
-        let services = RunnerServices(registry.surroundings)
+        let services = RunnerServices(registry.surroundings, held: registry.shared("runs") { Holdings() })
         registry.closes { await services.journal.close() }
         registry.provide(
             (any DataStore).self,

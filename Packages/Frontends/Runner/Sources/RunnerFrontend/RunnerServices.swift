@@ -1,3 +1,4 @@
+import ProcessKit
 import Registry
 import Runs
 import StorageKit
@@ -7,9 +8,9 @@ struct RunnerServices: Sendable {
     /// Opened by its first use.
     let journal: Journal
 
-    init(_ surroundings: Surroundings) {
+    init(_ surroundings: Surroundings, held: Holdings) {
         let folder = surroundings.locations.data
-        journal = Journal(folder.isEmpty ? "" : "\(folder)/runs.db", now: surroundings.now) {
+        journal = Journal(folder.isEmpty ? "" : "\(folder)/runs.db", held: held, now: surroundings.now) {
             $0.tell(ActionContext.current?.notice)
         }
     }

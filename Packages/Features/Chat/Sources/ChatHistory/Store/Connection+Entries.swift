@@ -31,12 +31,18 @@ extension Connection {
         """
 
     /// The messages that a query over `messages m` gives.
-    func entries<each Value: Storable>(_ sql: SQL, _ values: repeat each Value) throws -> [Entry] {
-        try entries(before: "", sql, repeat each values)
+    ///
+    /// - Parameter drafts: says which of them still stream.
+    func entries<each Value: Storable>(
+        _ drafts: Holdings, _ sql: SQL, _ values: repeat each Value
+    ) throws -> [Entry] {
+        try entries(drafts, before: "", sql, repeat each values)
     }
 
     /// The same with common tables before it.
-    func entries<each Value: Storable>(before: SQL, _ sql: SQL, _ values: repeat each Value) throws -> [Entry] {
+    func entries<each Value: Storable>(
+        _ drafts: Holdings, before: SQL, _ sql: SQL, _ values: repeat each Value
+    ) throws -> [Entry] {
         let rows = try all(before + Self.entryColumns + sql, repeat each values) { row in
             StoredEntry(
                 id: try row[0], parent: try row[1], role: Message.Role(rawValue: try row[2]) ?? .user, text: try row[3],
@@ -44,11 +50,11 @@ extension Connection {
                 provider: try row[5], model: try row[6], time: try row[7], state: try row[8], code: try row[9],
                 words: try row[10], start: try row[11], finish: try row[12], usage: try row[13], lease: try row[14])
         }
-        return try rows.map(entry)
+        return try rows.map { try entry($0, drafts) }
     }
 
-    func entry(_ id: MessageID, isBranch: Bool = false) throws -> Entry {
-        guard let entry = try entries("WHERE m.id = ?", id).first else { throw HistoryError.missing(id) }
+    func entry(_ id: MessageID, _ drafts: Holdings, isBranch: Bool = false) throws -> Entry {
+        guard let entry = try entries(drafts, "WHERE m.id = ?", id).first else { throw HistoryError.missing(id) }
         guard isBranch else { return entry }
         return Entry(
             id: entry.id, parent: entry.parent, message: entry.message, state: entry.state, provider: entry.provider,
@@ -57,9 +63,9 @@ extension Connection {
     }
 
     /// A message that cannot be read does not hide the others: it is shown as failed.
-    private func entry(_ row: StoredEntry) throws -> Entry {
+    private func entry(_ row: StoredEntry, _ drafts: Holdings) throws -> Entry {
         do {
-            return try readable(row)
+            return try readable(row, drafts)
         } catch let error where error is ValueError || error is JSONError {
             let message = "what is stored of this message cannot be read: \(PlainText.escape("\(error)"))"
             return Entry(
@@ -69,13 +75,13 @@ extension Connection {
         }
     }
 
-    private func readable(_ row: StoredEntry) throws -> Entry {
+    private func readable(_ row: StoredEntry, _ drafts: Holdings) throws -> Entry {
         var parts: [Message.Part] = try row.parts.map { try blobs.parts(Self.json($0)) } ?? [.text(row.text)]
         if [.streaming, .interrupted].contains(row.state) {
             parts = try PartCollector(joining: parts + pieces(of: row.id)).parts
         }
         var state = row.state
-        if state == .streaming, row.lease.flatMap(ProcessIdentity.init)?.isAlive != true { state = .interrupted }
+        if state == .streaming, !drafts.isHeld(row.id.draftName, by: row.lease) { state = .interrupted }
         return Entry(
             id: row.id, parent: row.parent, message: Message(row.role, parts),
             state: state.state(code: row.code, message: row.words), provider: row.provider, model: row.model,

@@ -1,7 +1,6 @@
 import Capabilities
 import JSON
 import ModelKit
-import ProcessKit
 import StorageKit
 
 /// A message on its way into the history.
@@ -15,7 +14,7 @@ struct NewEntry: Sendable {
     var finish: ChatAnswer.Finish?
     var usage: Usage?
     /// Who is writing it, while it streams.
-    var lease: ProcessIdentity?
+    var lease: String?
 }
 
 extension Connection {
@@ -70,7 +69,7 @@ extension Connection {
             """,
             text, try stored(new.message.parts, text: text, of: id), StateWord(new.state), code, words, new.model,
             new.start.map { EntryCoding.json($0).text() }, new.finish?.word,
-            new.usage.map { EntryCoding.json($0).text() }, new.lease?.text, id)
+            new.usage.map { EntryCoding.json($0).text() }, new.lease, id)
         // Also a text without words, for the index has to know every row of its table.
         try run("INSERT INTO messages_text (rowid, text) VALUES (?, ?)", id, text)
     }

@@ -30,13 +30,13 @@ extension Connection {
         for conversation in heads { try setHead(id, of: conversation) }
     }
 
-    /// Gives the messages of processes that died their last form, so that their words are found too.
-    func settle() throws {
+    /// Gives messages that nobody writes any more their last form, so that their words are found too.
+    func settle(_ drafts: Holdings) throws {
         let streaming = try all("SELECT id, lease FROM messages WHERE state = 'streaming'") { row in
             (id: try row[0] as MessageID, lease: try row[1] as String?)
         }
-        for (id, lease) in streaming where lease.flatMap(ProcessIdentity.init)?.isAlive != true {
-            let entry = try entry(id)
+        for (id, lease) in streaming where !drafts.isHeld(id.draftName, by: lease) {
+            let entry = try entry(id, drafts)
             guard entry.state == .interrupted else {
                 // What cannot be read is left as it is.
                 try run("UPDATE messages SET state = ? WHERE id = ?", StateWord.interrupted, id)
@@ -47,4 +47,9 @@ extension Connection {
             try complete(id, with: new, at: entry.time)
         }
     }
+}
+
+extension MessageID {
+    /// By what a message is known among those that are being written.
+    var draftName: String { String(rawValue) }
 }

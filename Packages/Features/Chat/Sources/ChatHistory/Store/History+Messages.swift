@@ -1,4 +1,5 @@
 public import Capabilities
+import ProcessKit
 import StorageKit
 
 extension History {
@@ -11,10 +12,10 @@ extension History {
         provider: String? = nil, model: String? = nil
     ) async throws -> Entry {
         let new = NewEntry(message: message, provider: provider, model: model, time: now())
-        return try await database.write { connection in
+        return try await database.write { [drafts] connection in
             let (message, isBranch) = try connection.insert(
                 new, into: connection.row(of: id), after: parent, placement)
-            return try connection.entry(message, isBranch: isBranch)
+            return try connection.entry(message, drafts, isBranch: isBranch)
         }
     }
 
@@ -29,11 +30,11 @@ extension History {
     public func entries(
         of id: ConversationID, upTo tip: MessageID? = nil, limit: Int? = nil
     ) async throws -> [Entry] {
-        try await database.read { connection in
+        try await database.read { [drafts] connection in
             let stored = try connection.conversation(id)
             if let tip { _ = try connection.position(of: tip, in: stored.row) }
             guard let tip = tip ?? stored.conversation.head else { return [] }
-            return try connection.path(to: tip, limit: limit)
+            return try connection.path(to: tip, drafts, limit: limit)
         }
     }
 
@@ -66,8 +67,9 @@ extension History {
 }
 
 extension Connection {
-    func path(to tip: MessageID, limit: Int? = nil) throws -> [Entry] {
+    func path(to tip: MessageID, _ drafts: Holdings, limit: Int? = nil) throws -> [Entry] {
         try entries(
+            drafts,
             before: """
                 WITH RECURSIVE path (id) AS (
                     SELECT ?1 UNION ALL

@@ -5,15 +5,15 @@ import StorageKit
 extension History {
     /// A conversation with all its messages and branches, as it is handed on.
     public func transcript(of id: ConversationID) async throws -> Transcript {
-        try await database.read { connection in
+        try await database.read { [drafts] connection in
             let stored = try connection.conversation(id)
             var entries: [MessageID: Entry] = [:]
             if let head = stored.conversation.head {
-                for entry in try connection.path(to: head) { entries[entry.id] = entry }
+                for entry in try connection.path(to: head, drafts) { entries[entry.id] = entry }
             }
-            for entry in try connection.entries("WHERE m.conversation = ?", stored.row) {
+            for entry in try connection.entries(drafts, "WHERE m.conversation = ?", stored.row) {
                 // The way to it may lead through messages of others.
-                for entry in try entries[entry.id] == nil ? connection.path(to: entry.id) : [] {
+                for entry in try entries[entry.id] == nil ? connection.path(to: entry.id, drafts) : [] {
                     entries[entry.id] = entry
                 }
             }

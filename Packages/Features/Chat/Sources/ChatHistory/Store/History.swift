@@ -1,4 +1,5 @@
 public import Capabilities
+public import ProcessKit
 public import StorageKit
 
 /// All conversations of one person on this machine.
@@ -17,13 +18,19 @@ public final class History: Sendable {
     public let database: Database
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
+    /// The messages that are being written now. One whose end could not be stored counts as interrupted at once.
+    let drafts: Holdings
 
     /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.
+    ///
+    /// - Parameter drafts: those of another history of this program that has the same file.
     public init(
-        _ path: String, clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Timestamp,
+        _ path: String, drafts: Holdings = Holdings(), clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp,
         notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
     ) {
         database = Database(path, migrations: Self.migrations, durability: .normal, notice: notice)
+        self.drafts = drafts
         self.clock = clock
         self.now = now
     }

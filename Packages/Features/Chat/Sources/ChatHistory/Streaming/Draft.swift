@@ -13,12 +13,19 @@ public final class Draft: Sendable {
         /// All that came, and what of it is not stored yet.
         var all = PartCollector()
         var unsaved = PartCollector()
-        var row: (id: MessageID, isBranch: Bool)?
+        var row: Saved?
         var pieces = 0
         /// Stores what comes; ends by itself when nothing has come for a while.
         var saver: Task<Void, Never>?
         var isEnded = false
         var result: Entry?
+    }
+
+    /// The message, which others leave alone until its hold is given back.
+    private struct Saved {
+        let id: MessageID
+        let isBranch: Bool
+        let hold: Holdings.Hold
     }
 
     private static let interval = Duration.milliseconds(150)
@@ -76,8 +83,6 @@ extension Draft {
         }
     }
 
-    private typealias Saved = (id: MessageID, isBranch: Bool)
-
     private func nextPiece() -> (parts: [Message.Part], number: Int, row: Saved?)? {
         state.withLock { state in
             guard !state.isEnded, state.row == nil || !state.unsaved.isEmpty else {
@@ -104,14 +109,16 @@ extension Draft {
     }
 
     private func insert(into connection: Connection, _ entry: NewEntry) throws -> Saved {
-        try connection.settle()
-        return try connection.insert(entry, into: connection.row(of: conversation), after: parent, .next)
+        try connection.settle(history.drafts)
+        let (id, isBranch) = try connection.insert(
+            entry, into: connection.row(of: conversation), after: parent, .next)
+        return Saved(id: id, isBranch: isBranch, hold: history.drafts.hold(id.draftName))
     }
 
     private func entry(_ message: Message, _ state: Entry.State) -> NewEntry {
         NewEntry(
             message: message, state: state, provider: provider, model: model, time: began,
-            lease: state == .streaming ? ProcessIdentity.own : nil)
+            lease: state == .streaming ? history.drafts.holder : nil)
     }
 }
 
@@ -173,13 +180,15 @@ extension Draft {
 
     private func store(_ new: NewEntry) async throws -> Entry {
         let row = state.withLock { $0.row }
+        // Also where its end cannot be stored: nobody writes it any more.
+        defer { row?.hold.giveBack() }
         let time = history.now()
         return try await history.database.write { [self] connection in
             var begun = new
             begun.usage = nil
             let row = try row ?? insert(into: connection, begun)
             try connection.complete(row.id, with: new, at: time)
-            return try connection.entry(row.id, isBranch: row.isBranch)
+            return try connection.entry(row.id, history.drafts, isBranch: row.isBranch)
         }
     }
 }

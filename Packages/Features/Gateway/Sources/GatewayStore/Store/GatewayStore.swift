@@ -1,5 +1,5 @@
 public import Capabilities
-import ProcessKit
+public import ProcessKit
 public import StorageKit
 
 /// What the gateway remembers: projects, sessions with their messages, what they took, and who did what.
@@ -21,11 +21,14 @@ public final class GatewayStore: Sendable {
     let turns: Holdings
     let accounts: AccountQueue
 
-    public init(_ database: Database, now: @escaping @Sendable () -> Timestamp) {
+    /// - Parameter turns: those of another store of this program that has the same file.
+    public init(
+        _ database: Database, turns: Holdings = Holdings(), now: @escaping @Sendable () -> Timestamp
+    ) {
         self.database = database
         self.now = now
         accounts = AccountQueue(database)
-        turns = Holdings()
+        self.turns = turns
     }
 
     /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.

@@ -1,5 +1,5 @@
 public import Capabilities
-import ProcessKit
+public import ProcessKit
 public import StorageKit
 
 /// What was run: every run with its steps, what they gave and what they said.
@@ -9,17 +9,20 @@ public final class Journal: Sendable {
     public let database: Database
     let now: @Sendable () -> Timestamp
     /// The runs that go on in this journal. One whose end could not be stored can be gone on with at once.
-    let held = Holdings()
+    let held: Holdings
 
     /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.
+    ///
+    /// - Parameter held: those of another journal of this program that has the same file.
     public init(
-        _ path: String, now: @escaping @Sendable () -> Timestamp,
+        _ path: String, held: Holdings = Holdings(), now: @escaping @Sendable () -> Timestamp,
         notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
     ) {
         // A step that was confirmed must not be done again after a loss of power either, but ten thousand of them should
         // not wait for a disk each: what is lost then are the last moments, and they are done again.
         database = Database(
             path, migrations: Self.migrations, durability: .normal, leavesLog: true, notice: notice)
+        self.held = held
         self.now = now
     }
 
