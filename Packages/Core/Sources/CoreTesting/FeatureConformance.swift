@@ -1,4 +1,5 @@
 import Capabilities
+public import JSON
 public import Registry
 import Settings
 
@@ -20,9 +21,15 @@ public enum FeatureConformance {
     /// - Parameters:
     ///   - feature: the feature under test.
     ///   - others: features that it needs.
+    ///   - folder: where everything of the person lies; one of the test's own for features that keep something.
+    ///   - environment: the variables that its actions find.
+    ///   - samples: arguments for actions that need some, in the order in which they are done first. What only reads and
+    ///     needs no arguments is done without being named.
     ///   - limits: how long it may take to start and to stop.
     public static func violations(
-        of feature: any Feature.Type, with others: [any Feature.Type] = [], limits: WorkbenchSession.Limits = .init()
+        of feature: any Feature.Type, with others: [any Feature.Type] = [], in folder: String = "/nonexistent",
+        environment: [String: String] = [:], doing samples: KeyValuePairs<String, JSONObject> = [:],
+        limits: WorkbenchSession.Limits = .init()
     ) async throws -> [String] {
         var found: [String] = []
         let manifest = feature.manifest
@@ -30,7 +37,7 @@ public enum FeatureConformance {
             found.append("the summary must be one line without a final stop")
         }
         let before = try await OpenDescriptors.settled()
-        let test = try TestHost([feature] + others)
+        let test = try TestHost([feature] + others, folder: folder)
         found += test.composition.problems.map { "the composition is refused: \($0)" }
         if try await before.haveGrown() {
             found.append("making the feature opened a file, a socket or a pipe")
@@ -38,6 +45,11 @@ public enum FeatureConformance {
         found += declarationViolations(manifest, test)
         guard found.isEmpty else { return found }
         found += try await lifeViolations(manifest.id, test, limits, before)
+        guard found.isEmpty else { return found }
+        found += try await SessionConformance(manifest.id, [feature] + others, folder, environment, samples)
+            .violations()
+        if try await before.haveGrown() { found.append("its actions left a file, a socket or a pipe open") }
+        if ChildProcesses.exist() { found.append("its actions left a child process behind") }
         return found
     }
 

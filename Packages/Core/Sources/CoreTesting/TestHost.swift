@@ -26,6 +26,16 @@ public struct TestHost: Sendable {
         environment: [String: String] = [:], folder: String = "/nonexistent"
     ) throws {
         let clock = TestClock()
+        try self.init(
+            features, settings: text, answers: answers, environment: environment, folder: folder, clock: clock,
+            time: clock)
+    }
+
+    /// - Parameter time: what limits and pauses go by.
+    init(
+        _ features: [BuiltInFeature], settings text: String = "{}", answers: [String: JSON] = [:],
+        environment: [String: String] = [:], folder: String, clock: TestClock, time: any Clock<Duration>
+    ) throws {
         self.clock = clock
         host = try Self.host(
             features, text,
@@ -34,7 +44,7 @@ public struct TestHost: Sendable {
                 locations: Locations(
                     current: folder, config: folder + "/config", data: folder + "/data", state: folder + "/state",
                     cache: folder + "/cache"),
-                clock: clock, now: { Timestamp(microseconds: Int64(clock.now.offset.milliseconds) * 1000) }))
+                clock: time, now: { Timestamp(microseconds: Int64(clock.now.offset.milliseconds) * 1000) }))
         self.features = features
         session = WorkbenchSession(host, renewal: changes)
         interaction = HeadlessInteraction(answers: answers)

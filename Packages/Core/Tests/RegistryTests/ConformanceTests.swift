@@ -4,6 +4,7 @@ import Glibc
 import JSON
 import Registry
 import Settings
+import Synchronization
 import Testing
 
 /// Each runs in a process of its own, because the rules are about all descriptors and children of a process.
@@ -88,6 +89,33 @@ struct ConformanceTests {
         }
     }
 
+    @Test("are broken by an action that does not come to the same every time, in a session or with new settings")
+    func forgetful() async {
+        await #expect(processExitsWith: .success) {
+            let found = try await FeatureConformance.violations(of: Forgetful.self)
+            #expect(
+                found == [
+                    "forgetful.once comes to demo.failed the second time, and came to a result the first time"
+                ]
+                    + Array(
+                        repeating: "forgetful.once comes to demo.failed side by side with itself, and came to a result "
+                            + "the first time", count: 8)
+                    + [
+                        "forgetful.once comes to demo.failed after it was cancelled, and came to a result the first time"
+                    ])
+        }
+    }
+
+    @Test("are broken by what an action leaves open, and by a sample for nothing")
+    func littering() async {
+        await #expect(processExitsWith: .success) {
+            let found = try await FeatureConformance.violations(of: Littering.self, doing: ["littering.drop": [:]])
+            #expect(found == ["its actions left a file, a socket or a pipe open"])
+            let none = try await FeatureConformance.violations(of: Littering.self, doing: ["demo.other": [:]])
+            #expect(none == ["the sample demo.other is for none of its actions"])
+        }
+    }
+
     @Test("are broken by failing at the start, in each round")
     func failing() async {
         await #expect(processExitsWith: .success) {
@@ -164,6 +192,37 @@ private struct Endless: PlainFeature, RunningFeature {
     func run(in host: FeatureHost) async throws {
         host.report(.ok)
         await Door().wait()
+    }
+}
+
+private final class Once: Sendable {
+    let isDone = Mutex(false)
+}
+
+/// Does something once for each composition.
+private struct Forgetful: PlainFeature {
+    static let manifest = Manifest(id: "forgetful", summary: "Works once", version: "1")
+
+    func register(in registry: inout RegistryBuilder) {
+        let once = Once()
+        registry.add(
+            Action("forgetful.once", "Do it once", .reads) { _ in
+                if once.isDone.withLock({ exchange(&$0, with: true) }) { throw DemoFailure() }
+                return true
+            })
+    }
+}
+
+/// Opens something with each action.
+private struct Littering: PlainFeature {
+    static let manifest = Manifest(id: "littering", summary: "Drops things", version: "1")
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(
+            Action("littering.drop", "Drop something", .writes) { _ in
+                _ = openNull()
+                return true
+            })
     }
 }
 

@@ -1,5 +1,7 @@
 import Capabilities
 import CoreTesting
+import HTTPTesting
+import JSON
 import Settings
 import Testing
 
@@ -9,9 +11,26 @@ import Testing
 struct ChatFeatureTests {
     @Test("keeps the rules of every feature") func conforms() async {
         await #expect(processExitsWith: .success) {
-            let violations = try await FeatureConformance.violations(of: ChatFeature.self, with: [Workshop.self])
-            for violation in violations { Issue.record("\(violation)") }
-            #expect(violations.isEmpty)
+            let answer: ScriptedServer.Script = { connection in
+                guard try connection.receiveRequest().method == "POST" else {
+                    return try connection.respond(#"{"object":"list","data":[{"id":"small-1"}]}"#)
+                }
+                try connection.begin()
+                try connection.send(Answers.say("Good day"))
+            }
+            try await Desk.run(answer) { desk in
+                let violations = try await ChatServices.$localServers.withValue([]) {
+                    try await FeatureConformance.violations(
+                        of: ChatFeature.self, with: [Workshop.self], in: desk.folder, environment: desk.environment,
+                        doing: [
+                            "chat.send": ["message": "Hello", "model": "openai/small-1"],
+                            "chat.search": ["words": ["hello"]], "chat.delete": ["conversation": "none"],
+                            "chat.disallow": [:],
+                        ])
+                }
+                #expect(violations.isEmpty, "\(violations)")
+                #expect(!desk.asked.isEmpty)
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 import Capabilities
 import CoreTesting
+import FileKit
+import HTTPTesting
 import JSON
 import Settings
 import Testing
@@ -10,7 +12,15 @@ import Testing
 struct GatewayFeatureTests {
     @Test("keeps the rules of every feature") func conforms() async {
         await #expect(processExitsWith: .success) {
-            let violations = try await FeatureConformance.violations(of: GatewayFeature.self, with: [MemoryVault.self])
+            let violations = try await TemporaryDirectory.run { folder in
+                try Files.makeDirectories("\(folder)/work")
+                return try await FeatureConformance.violations(
+                    of: GatewayFeature.self, with: [MemoryVault.self], in: folder,
+                    doing: [
+                        "gateway.project.add": ["folder": .string("\(folder)/work")], "gateway.token": [:],
+                        "gateway.stop": [:], "gateway.project.remove": ["project": "none"],
+                    ])
+            }
             for violation in violations { Issue.record("\(violation)") }
             #expect(violations.isEmpty)
         }

@@ -13,7 +13,20 @@ import Testing
 struct RunTests {
     @Test("keeps the rules of every feature") func conforms() async {
         await #expect(processExitsWith: .success) {
-            let violations = try await FeatureConformance.violations(of: RunnerFeature.self, with: [HostFeature.self])
+            let violations = try await TemporaryDirectory.run { folder in
+                let (text, bundle) = ("\(folder)/words.txt", "\(folder)/greet.yaml")
+                try Files.writeAtomically(
+                    Array("name: greet\nsteps:\n  - action: run.expect\n    with: {that: true}\n".utf8), to: bundle)
+                return try await FeatureConformance.violations(
+                    of: RunnerFeature.self, with: [HostFeature.self], in: folder,
+                    doing: [
+                        "file.write": ["path": .string(text), "text": "Hello"],
+                        "file.read": ["path": .string(text)], "run.expect": ["that": true],
+                        "run.start": ["bundle": .string(bundle)],
+                        "run.install": ["bundle": .string(bundle), "cron": true, "every": "1h"],
+                        "runs.show": [:], "runs.logs": [:], "runs.cancel": [:], "runs.prune": [:],
+                    ])
+            }
             #expect(violations.isEmpty, "\(violations)")
         }
     }

@@ -1,0 +1,22 @@
+import CoreTesting
+import HostKit
+import JSON
+import Testing
+
+@Suite("The host as a feature", .timeLimit(.minutes(5)))
+struct HostFeatureTests {
+    @Test("keeps the rules of every feature") func conforms() async {
+        await #expect(processExitsWith: .success) {
+            try await withBench { bench in
+                let violations = try await FeatureConformance.violations(
+                    of: HostFeature.self, in: bench.home,
+                    doing: [
+                        "config.set": ["key": "features.host", "value": "true"], "config.get": ["key": "profile"],
+                        "config.unset": ["key": "profile"], "data.backup": ["folder": .string("\(bench.home)/copy")],
+                        "data.compact": [:],
+                    ])
+                #expect(violations.isEmpty, "\(violations)")
+            }
+        }
+    }
+}
