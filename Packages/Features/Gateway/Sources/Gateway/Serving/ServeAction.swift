@@ -28,7 +28,8 @@ struct ServeAction {
                 "Every program of this machine that has the token ('martlet gateway token') can use it, as it uses OpenAI or "
                     + "Anthropic: the address with /v1 behind it is the base URL, the token is the key. Sockets that "
                     + "systemd passes on are served instead of the address of the settings. Interrupted, it takes no "
-                    + "more requests, finishes those that it has within 'gateway.drain-limit', and ends."
+                    + "more requests, finishes those that it has within 'gateway.drain-limit', and ends. Settings that change "
+                    + "meanwhile hold for the next request, but those of where and how it listens for the next start."
             )
             .example("martlet gateway serve", "At 127.0.0.1:6278")
             .example("martlet gateway serve --port 0 --format ndjson", "At a port that the first line tells")
