@@ -81,7 +81,8 @@ public struct TestHost: Sendable {
     /// What the body of an action would be given, for what is tested below actions.
     public func context(asking interaction: (any Interaction)? = nil) -> ActionContext {
         ActionContext(
-            session: session, generation: session.newest, interaction: interaction ?? self.interaction, output: output)
+            session: session, generation: session.newest, caller: .person(interaction ?? self.interaction),
+            output: output)
     }
 
     /// Does an action and gives its result as JSON.
@@ -91,7 +92,7 @@ public struct TestHost: Sendable {
     public func perform(_ id: String, _ arguments: JSONObject = [:], isAgreed: Bool = false) async throws -> JSON {
         guard composition.problems.isEmpty else { throw CompositionFailure(composition.problems) }
         return try await session.perform(
-            id, arguments, interaction: interaction, output: output, isAgreed: isAgreed
+            id, arguments, as: .person(interaction), output: output, isAgreed: isAgreed
         ).json
     }
 }

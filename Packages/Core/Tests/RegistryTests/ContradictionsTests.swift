@@ -30,6 +30,17 @@ struct ContradictionsTests {
         #expect(Self.made("demo.do", summary).contradictions == ["needs a summary of one line without a final stop"])
     }
 
+    @Test("is told for what a model could read, send away or change by it")
+    func models() {
+        #expect(Self.made().forModels().contradictions == [])
+        let writing = Action("demo.do", "Does it", .writes) { _ in Nothing() }.forModels()
+        #expect(writing.contradictions == ["is offered to models and writes something"])
+        let reading = Self.taking(.argument("file", "Which file", as: PathValue?.self)).forModels()
+        #expect(reading.contradictions == ["is offered to models and takes file from them"])
+        let knowing = Self.taking(.secret("key", "The key") as Parameter<Secret>).forModels()
+        #expect(knowing.contradictions == ["is offered to models and takes key from them"])
+    }
+
     @Test("is told for its alias", arguments: ["", "two words", "a.b", "-a", "A"])
     func alias(alias: String) {
         #expect(Self.made().alias(alias).contradictions == ["has the malformed alias \(alias)"])

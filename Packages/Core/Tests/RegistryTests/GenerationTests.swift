@@ -34,7 +34,7 @@ private struct NumberFeature: Feature {
                 await journal.door("leave").wait()
                 let say = try context.registry.actions.find("numbered.say")
                 return try await context.perform(
-                    say, interaction: context.interaction, output: RecordingOutput()
+                    say, as: context.caller, output: RecordingOutput()
                 ).json
             })
     }
@@ -66,7 +66,7 @@ private struct Succession {
     func advance(by time: Duration) { for host in hosts { host.clock.advance(by: time) } }
 
     func perform(_ id: String) async throws -> JSON {
-        try await session.perform(id, interaction: HeadlessInteraction(), output: output).json
+        try await session.perform(id, as: .person(HeadlessInteraction()), output: output).json
     }
 
     /// Begins an action that holds on to the present settings, and returns once it is under way.

@@ -56,8 +56,22 @@ extension Action {
                 found.append("has a default for \(name) that \(problem.description)")
             }
         }
+        if isForModels { found += contradictionsForModels }
         for parameter in parameters where parameter.form == .flag && names.contains("no-" + parameter.name) {
             found.append("has both --\(parameter.name) and --no-\(parameter.name)")
+        }
+        return found
+    }
+
+    /// What a model can name, it can have read and sent away; what it can change, it can be talked into changing.
+    private var contradictionsForModels: [String] {
+        var found: [String] = []
+        if effect != .reads { found.append("is offered to models and \(effect.rawValue) something") }
+        for parameter in parameters {
+            switch parameter.schema.unwrapped {
+            case .path, .secret: found.append("is offered to models and takes \(parameter.name) from them")
+            default: continue
+            }
         }
         return found
     }

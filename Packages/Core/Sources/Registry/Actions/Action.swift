@@ -48,6 +48,9 @@ public struct Action: Sendable {
     public private(set) var isInstant = false
     /// Whether lists leave it out.
     public private(set) var isHidden = false
+    /// Whether it may be offered to models. Nobody but the person, and bundles that name it, does an action that does not
+    /// say so.
+    public private(set) var isForModels = false
     private let body: @Sendable (JSONObject, ActionContext) async throws -> any OutputValue
     private var loss: (@Sendable (JSONObject, ActionContext) async throws -> String?)?
 
@@ -178,6 +181,8 @@ extension Action {
     public func always() -> Action { with { $0.worksAlways = true } }
     /// Finishes without waiting or much work: it runs on the thread that the command began on, which saves starting more.
     public func instant() -> Action { with { $0.isInstant = true } }
+    /// May be offered to models, as a tool: it reads our own state, and nothing that a model could send away by it.
+    public func forModels() -> Action { with { $0.isForModels = true } }
     /// Left out of lists: for programs, not for people.
     public func hidden() -> Action { with { $0.isHidden = true } }
 }

@@ -11,21 +11,24 @@ public struct ActionContext: Sendable {
     public let session: WorkbenchSession
     /// The composition in which it is done, from its beginning to its end.
     public let generation: Generation
-    /// Asks the person, or fails clearly where nobody is.
-    public let interaction: any Interaction
+    /// Who asks for it.
+    public let caller: Caller
     /// Opens spans.
     public let tracer: Tracer
     private let output: any ActionOutput
 
     package init(
-        session: WorkbenchSession, generation: Generation, interaction: any Interaction, output: any ActionOutput
+        session: WorkbenchSession, generation: Generation, caller: Caller, output: any ActionOutput
     ) {
         self.session = session
         self.generation = generation
-        self.interaction = interaction
+        self.caller = caller
         self.output = output
         tracer = generation.tracer
     }
+
+    /// Asks the person, or fails clearly where nobody is.
+    public var interaction: any Interaction { caller.interaction }
 
     public var registry: Registry { generation.registry }
     public var host: Host { generation.host }
@@ -42,15 +45,15 @@ public struct ActionContext: Sendable {
     /// Does another action of the same composition as a part of this one.
     ///
     /// - Parameters:
+    ///   - caller: this action's, or somebody who acts for it and may do less.
     ///   - limit: after which it is cancelled, and given up where it does not listen; nil for none.
     ///   - isAgreed: whether the person has agreed beforehand to what destroys.
-    /// - Throws: `ArgumentsFailure`, `InteractionError`, `SessionError`, or what the action itself throws.
+    /// - Throws: `AccessFailure`, `ArgumentsFailure`, `InteractionError`, `SessionError`, or what the action itself throws.
     public func perform(
-        _ action: Action, _ arguments: JSONObject = [:], interaction: any Interaction, output: any ActionOutput,
+        _ action: Action, _ arguments: JSONObject = [:], as caller: Caller, output: any ActionOutput,
         limit: Duration? = nil, isAgreed: Bool = false
     ) async throws -> any OutputValue {
-        let context = ActionContext(
-            session: session, generation: generation, interaction: interaction, output: output)
+        let context = ActionContext(session: session, generation: generation, caller: caller, output: output)
         return try await generation.perform(action, arguments, in: context, limit: limit, isAgreed: isAgreed)
     }
 

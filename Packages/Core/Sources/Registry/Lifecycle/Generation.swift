@@ -44,6 +44,11 @@ public final class Generation: Sendable {
         _ action: Action, _ arguments: JSONObject, in context: ActionContext, limit: Duration?, isAgreed: Bool
     ) async throws -> any OutputValue {
         if let failure, !action.worksAlways { throw failure }
+        switch context.caller.grant.decide(.action(action.id, action.effect, isForModels: action.isForModels)) {
+        case .allow: break
+        case .ask(let rule): throw AccessFailure(rule: rule, mend: "do it yourself")
+        case .deny(let rule, let mend): throw AccessFailure(rule: rule, mend: mend)
+        }
         // What waits for nothing needs no feature that runs, and nobody who watches the time.
         if action.isInstant { return try await perform(action, arguments, in: context, isAgreed) }
         return try await withTaskExecutorPreference(globalConcurrentExecutor) {
@@ -88,7 +93,7 @@ public final class Generation: Sendable {
     ) async throws -> any OutputValue {
         let problems = action.problems(in: arguments)
         guard problems.isEmpty else { throw ArgumentsFailure(action: action.id, problems: problems) }
-        return try await ActionContext.$current.withValue(context) {
+        return try await bound(context) {
             if action.effect == .destroys, !isAgreed,
                 let question = try await action.question(before: arguments, in: context)
             {
@@ -100,6 +105,14 @@ public final class Generation: Sendable {
             return try await context.tracer.span(action.id, feature: registry.actions.owner(of: action) ?? "") {
                 try await action.perform(arguments, in: context)
             }
+        }
+    }
+
+    private func bound<Result: Sendable>(
+        _ context: ActionContext, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await Caller.$current.withValue(context.caller) {
+            try await ActionContext.$current.withValue(context) { try await body() }
         }
     }
 

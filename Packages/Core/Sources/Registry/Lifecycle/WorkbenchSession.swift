@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// ```swift
 /// let session = workbench.open()
-/// let answer = try await session.perform("weather.now", ["city": "Bern"], interaction: person, output: screen)
+/// let answer = try await session.perform("weather.now", ["city": "Bern"], as: .person(questions), output: screen)
 /// await session.close()
 /// ```
 public final class WorkbenchSession: Sendable {
@@ -88,15 +88,15 @@ public final class WorkbenchSession: Sendable {
     /// - Parameters:
     ///   - limit: after which it is cancelled, and given up where it does not listen; nil for none.
     ///   - isAgreed: whether the person has agreed beforehand to what destroys.
-    /// - Throws: `RegistryError`, `ArgumentsFailure`, `InteractionError`, `SessionError`, or what the action itself throws.
+    /// - Throws: `RegistryError`, `AccessFailure`, `ArgumentsFailure`, `InteractionError`, `SessionError`, or what the action itself throws.
     public func perform(
-        _ id: String, _ arguments: JSONObject = [:], interaction: any Interaction, output: any ActionOutput,
+        _ id: String, _ arguments: JSONObject = [:], as caller: Caller, output: any ActionOutput,
         limit: Duration? = nil, isAgreed: Bool = false
     ) async throws -> any OutputValue {
         look(output.notice)
         let generation = state.withLock { $0.use() }
         defer { giveBack(generation) }
-        let context = ActionContext(session: self, generation: generation, interaction: interaction, output: output)
+        let context = ActionContext(session: self, generation: generation, caller: caller, output: output)
         return try await generation.perform(
             try generation.registry.actions.find(id), arguments, in: context, limit: limit, isAgreed: isAgreed)
     }

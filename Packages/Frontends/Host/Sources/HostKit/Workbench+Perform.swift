@@ -11,7 +11,7 @@ extension Workbench {
 
     /// Does one action in a session of its own, as a command does.
     public func perform(
-        _ action: Action, _ arguments: JSONObject, interaction: any Interaction, output: any ActionOutput,
+        _ action: Action, _ arguments: JSONObject, as caller: Caller, output: any ActionOutput,
         limit: Duration? = nil, isAgreed: Bool = false
     ) async throws -> any OutputValue {
         let session = open()
@@ -19,7 +19,7 @@ extension Workbench {
         do {
             result = .success(
                 try await session.perform(
-                    action.id, arguments, interaction: interaction, output: output, limit: limit, isAgreed: isAgreed))
+                    action.id, arguments, as: caller, output: output, limit: limit, isAgreed: isAgreed))
         } catch {
             result = .failure(error)
         }

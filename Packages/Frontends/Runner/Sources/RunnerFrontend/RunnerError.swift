@@ -8,7 +8,6 @@ enum RunnerError: Failure {
     case notTrusted(String)
     case options(String)
     case input(String)
-    case notPermitted(String, Effect)
     case runsItself
     case timedOut(Duration)
     case ended(action: String, ExitCode, result: JSON)
@@ -30,7 +29,6 @@ enum RunnerError: Failure {
         case .notTrusted: "bundle.not-trusted"
         case .options: "usage.arguments"
         case .input: "bundle.input"
-        case .notPermitted: "bundle.not-permitted"
         case .runsItself: "bundle.invalid"
         case .timedOut: "bundle.timed-out"
         case .ended: "bundle.step-failed"
@@ -73,8 +71,6 @@ enum RunnerError: Failure {
                     ", or write \(GivenInputs.variable(of: input))=… into \(PlainText.escape($0)) and keep that to "
                         + "yourself with chmod 600"
                 } ?? "")
-        case .notPermitted(let action, let effect):
-            "\(action) \(effect.rawValue) something, and the bundle does not permit it; add it to permissions.actions"
         case .runsItself: "a bundle runs another one with 'bundle: FILE' in a step, and not with this action"
         case .timedOut(let limit): "it was not done within \(limit.words), which is the step's limit"
         case .ended(let action, let exit, let result):

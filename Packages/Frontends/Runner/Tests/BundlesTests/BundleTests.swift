@@ -51,7 +51,10 @@ struct BundleTests {
         let bundle = try bundle()
         #expect(bundle.name == "nightly" && bundle.summary == "Looks at things" && bundle.needs == ["chat"])
         #expect(bundle.inputs.map(\.name) == ["repo", "deep", "token"] && bundle.inputs[2].isSecret)
-        #expect(bundle.permissions.allows("chat.send", .writes) && !bundle.permissions.allows("chat.rename", .writes))
+        func allows(_ action: String) -> Bool {
+            bundle.grant.decide(.action(action, .writes, isForModels: false)).isAllowed
+        }
+        #expect(allows("chat.send") && !allows("chat.rename"))
         #expect(
             bundle.permissions.hosts == ["*.example.com"] && bundle.timeout == .seconds(600) && bundle.parallel == 3)
         #expect(bundle.schedule == .every(.seconds(3600)))

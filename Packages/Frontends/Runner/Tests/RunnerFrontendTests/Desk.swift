@@ -30,7 +30,7 @@ struct Desk: Sendable {
             features: [BuiltInFeature(essential: RunnerFeature.self), BuiltInFeature(LabFeature.self)],
             environment: ["HOME": folder, "MARTLET_HOME": "\(folder)/home"].merging(variables) { $1 })
         return try await workbench.perform(
-            try workbench.registry.actions.find(id), arguments, interaction: HeadlessInteraction(answers: answers),
+            try workbench.registry.actions.find(id), arguments, as: .person(HeadlessInteraction(answers: answers)),
             output: output)
     }
 

@@ -29,7 +29,7 @@ struct PermissionTests {
         try await Desk.with { desk in
             try desk.write("name: inner\npermissions: {effects: destroys}\nsteps: [{action: lab.break}]", "inner.yaml")
             let failure = try await desk.failure("name: outer\nsteps: [{bundle: inner.yaml}]")
-            #expect(failure?.message.contains("the bundle that runs this one does not permit it") == true)
+            #expect(failure?.message.contains("the bundle 'outer' does not permit it") == true)
         }
     }
 
@@ -51,19 +51,5 @@ struct PermissionTests {
                 #expect(step?["error"]?["code"] == (isAllowed ? nil : "http.not-permitted"))
             }
         }
-    }
-
-    @Test("is told by patterns")
-    func patterns() {
-        let both = RunPermissions(
-            hosts: [["*.example.com"], ["api.*:443"]], tools: [["files/*", "web/search"], ["*/read*"]])
-        #expect(both.allows(host: "api.example.com", port: 443))
-        #expect(!both.allows(host: "api.example.com", port: 80) && !both.allows(host: "api.example.org", port: 443))
-        #expect(!both.allows(host: "example.com", port: 443))
-        #expect(both.allows(tool: "read_file", of: "files") && !both.allows(tool: "write_file", of: "files"))
-        #expect(!both.allows(tool: "search", of: "web") && !RunPermissions().allows(tool: "read", of: "files"))
-        #expect(RunPermissions(hosts: [["[::1]:80", "a**b"]]).allows(host: "::1", port: 80))
-        #expect(RunPermissions(hosts: [["a*b*c"]]).allows(host: "aXbYbZc", port: 1))
-        #expect(!RunPermissions(hosts: [["a*b*c"]]).allows(host: "aXbYbZ", port: 1))
     }
 }

@@ -29,7 +29,7 @@ final class TestPerformer: StepPerformer {
 
     func perform(
         _ action: String, _ arguments: JSONObject, step: String, output: any ActionOutput, limit: Duration,
-        permissions: [BundlePermissions]
+        grant: Grant
     ) async throws -> JSON {
         log.withLock { $0.append((action, arguments)) }
         running.withLock {

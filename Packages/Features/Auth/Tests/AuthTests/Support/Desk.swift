@@ -153,7 +153,7 @@ struct OpenDesk: Sendable {
     func perform(_ id: String, _ arguments: JSONObject = [:], isAgreed: Bool = false) async throws -> Desk.Done {
         let output = RecordingOutput()
         let value = try await session.perform(
-            id, arguments, interaction: person, output: output, isAgreed: isAgreed)
+            id, arguments, as: .person(person), output: output, isAgreed: isAgreed)
         return Desk.Done(json: value.json, exit: value.exit, notices: output.notices)
     }
 

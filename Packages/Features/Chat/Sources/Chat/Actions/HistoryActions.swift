@@ -48,6 +48,7 @@ struct HistoryActions {
                     ? "no conversation fits"
                     : deleted ? "no conversation was deleted" : "no conversation yet; 'martlet chat' begins one")
         }
+        .forModels()
     }
 
     private var show: Action {
@@ -79,6 +80,7 @@ struct HistoryActions {
                     text, HistoryFilter(model: model, since: since, until: until), limit: limit),
                 orSay: "no message has these words")
         }
+        .forModels()
     }
 
     private var rename: Action {

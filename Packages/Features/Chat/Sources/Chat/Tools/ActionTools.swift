@@ -2,24 +2,23 @@ import Capabilities
 import JSON
 import Registry
 
-/// The few of Martlet's own actions that a model may use as tools.
-///
-/// The list has what reads Martlet's own state and nothing else. An action that takes a path, an address or the name of a
-/// secret is never on it: what a model reads there, it could send away.
+/// The few of Martlet's own actions that say they may be offered to models, as tools.
 final class ActionTools: ToolSource {
-    /// The ids of the actions that are offered.
-    static let offered = ["chat.list", "chat.search", "features", "version"]
-
     private let context: ActionContext
+    /// Who does them.
+    private let model: Caller
 
     init(context: ActionContext) {
         self.context = context
+        model = context.caller.model
     }
 
     var name: String { "martlet" }
 
     private var actions: [Action] {
-        context.registry.actions.all.filter { Self.offered.contains($0.id) }
+        context.registry.actions.all.filter {
+            model.grant.decide(.action($0.id, $0.effect, isForModels: $0.isForModels)).isAllowed
+        }
     }
 
     func tools() async throws -> [ToolDescription] {
@@ -34,9 +33,7 @@ final class ActionTools: ToolSource {
             return ToolResult(call: call.id, content: "there is no tool \(call.name)", isError: true)
         }
         do {
-            // Nobody is asked on behalf of a model that only looks.
-            let value = try await context.perform(
-                action, call.input.object ?? [:], interaction: HeadlessInteraction(), output: Silence())
+            let value = try await context.perform(action, call.input.object ?? [:], as: model, output: Silence())
             return ToolResult(call: call.id, content: context.host.redactor.redact(value.json).text())
         } catch let error where !(error is CancellationError) {
             let message = context.host.redactor.redact(AnyFailure(error).message)

@@ -98,7 +98,7 @@ struct Desk: Sendable {
         var done = Done(heard: heard)
         do {
             let value = try await session.perform(
-                id, arguments, interaction: person, output: heard, isAgreed: true)
+                id, arguments, as: .person(person), output: heard, isAgreed: true)
             (done.json, done.exit) = (value.json, value.exit)
         } catch {
             let failure = AnyFailure(error)

@@ -123,7 +123,7 @@ struct Command: Sendable {
             let value = try await withDrawing(line, output) { [arguments] in
                 try await Theme.$chosen.withValue(Theme.Choice { [colors] in colors.theme }) {
                     try await workbench.perform(
-                        action, arguments, interaction: interaction, output: output, limit: options.limit,
+                        action, arguments, as: .person(interaction), output: output, limit: options.limit,
                         isAgreed: options.isAgreed)
                 }
             }

@@ -11,7 +11,7 @@ extension HostFeature {
             }
             return rows
         }
-        .always().instant()
+        .always().instant().forModels()
         .example("martlet features --json", "As an array of id, state, reason and more")
     }
 }

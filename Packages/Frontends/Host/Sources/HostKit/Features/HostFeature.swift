@@ -12,8 +12,9 @@ public struct HostFeature: Feature {
             .single((any TrustedFiles).self),
         ],
         needs: [.all((any DataStore).self), .all((any CompanionFiles).self)],
-        namespaces: ["version", "features", "doctor", "config", "data"],
+        namespaces: ["version", "features", "doctor", "config", "data", "access"],
         groups: [
+            "access": "Look at who may do what",
             "config": "Look at and change the settings", "data": "Look after what is kept on this machine",
         ])
 
@@ -29,6 +30,7 @@ public struct HostFeature: Feature {
         registry.add(Self.versionAction)
         registry.add(Self.featuresAction)
         registry.add(Self.doctorAction)
+        registry.add(AccessAction.show)
         for action in ConfigActions.all { registry.add(action) }
         for action in DataActions.all { registry.add(action) }
         for check in HostChecks.all { registry.add(check) }

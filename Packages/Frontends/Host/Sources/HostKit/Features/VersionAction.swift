@@ -6,7 +6,7 @@ extension HostFeature {
         Action("version", "Show the version, the features and the libraries of this build", .reads) { context in
             Version(context.host)
         }
-        .always().instant()
+        .always().instant().forModels()
         .example("martlet version --json", "For a bug report")
     }
 }

@@ -34,7 +34,7 @@ private struct Open {
     func perform(_ id: String, _ arguments: JSONObject = [:]) async throws -> JSON {
         session.lookAgain()
         return try await session.perform(
-            id, arguments, interaction: HeadlessInteraction(), output: output, isAgreed: true
+            id, arguments, as: .person(HeadlessInteraction()), output: output, isAgreed: true
         ).json
     }
 }
@@ -73,7 +73,7 @@ struct ChangedSettingsTests {
             let output = RecordingOutput()
             func perform(_ id: String, _ arguments: JSONObject = [:]) async throws -> JSON {
                 try await session.perform(
-                    id, arguments, interaction: HeadlessInteraction(), output: output, isAgreed: true
+                    id, arguments, as: .person(HeadlessInteraction()), output: output, isAgreed: true
                 ).json
             }
             _ = try await perform("config.set", ["key": "word.word", "value": "mine"])

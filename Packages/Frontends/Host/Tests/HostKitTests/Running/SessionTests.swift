@@ -88,7 +88,7 @@ private struct SeekingFeature: Feature {
 struct SessionTests {
     private func look(_ session: WorkbenchSession) async throws -> JSON {
         try await session.perform(
-            "slow.look", interaction: HeadlessInteraction(),
+            "slow.look", as: .person(HeadlessInteraction()),
             output: RecordingOutput(), limit: .seconds(60)
         ).json
     }
@@ -104,7 +104,7 @@ struct SessionTests {
             #expect(seen == Array(repeating: true, count: 10))
             #expect(await session.close() == [])
             let counts = try await session.perform(
-                "slow.counts", interaction: HeadlessInteraction(),
+                "slow.counts", as: .person(HeadlessInteraction()),
                 output: RecordingOutput())
             #expect(counts.json == [1, 1, 1])
         }
@@ -115,8 +115,41 @@ struct SessionTests {
         try await withBench(SlowFeature.self, SeekingFeature.self) { bench in
             let session = bench.workbench.open()
             let found = try await session.perform(
-                "seeking.find", interaction: HeadlessInteraction(), output: RecordingOutput())
+                "seeking.find", as: .person(HeadlessInteraction()), output: RecordingOutput())
             #expect(found.json == ["greeter": true, "trust": false])
+            #expect(await session.close() == [])
+        }
+    }
+
+    @Test("are refused at the door where their caller may not do them, and are done where that is who may")
+    func callers() async throws {
+        try await withBench(SlowFeature.self) { bench in
+            let session = bench.workbench.open()
+            let person = Caller.person(HeadlessInteraction())
+            func bundle(_ effects: Effect) -> Caller {
+                person.narrowed(by: Grant(Grant.Layer(.bundle("b"), effects: effects)), asking: HeadlessInteraction())
+            }
+            func perform(_ id: String, _ caller: Caller) async -> AnyFailure? {
+                await failure {
+                    _ = try await session.perform(
+                        id, ["key": "profile", "value": "lab"], as: caller, output: RecordingOutput())
+                }
+            }
+            for caller in [person.model, bundle(.reads), bundle(.writes).model] {
+                let refused = await perform("config.set", caller)
+                #expect(refused?.code == "access.denied" && refused?.exit == .usage)
+                #expect(!Files.exists(bench.userFile))
+            }
+            for caller in [person, bundle(.writes)] {
+                // It comes to the body, which knows no such profile.
+                #expect(await perform("config.set", caller)?.code == "settings.invalid")
+            }
+            for caller in [person.model, bundle(.reads), person] {
+                let done = await failure {
+                    _ = try await session.perform("version", as: caller, output: RecordingOutput())
+                }
+                #expect(done == nil)
+            }
             #expect(await session.close() == [])
         }
     }
@@ -127,7 +160,7 @@ struct SessionTests {
             let session = bench.workbench.open()
             let isAnybodys = try await ActionContext.$current.withValue(try TestHost([any Feature.Type]()).context()) {
                 try await session.perform(
-                    "slow.person", interaction: HeadlessInteraction(), output: RecordingOutput()
+                    "slow.person", as: .person(HeadlessInteraction()), output: RecordingOutput()
                 ).json
             }
             #expect(isAnybodys == false)
@@ -145,7 +178,7 @@ struct SessionTests {
             #expect(await session.close() == [])
             #expect(await failure { _ = try await look(session) }?.code == "host.closed")
             let counts = try await session.perform(
-                "slow.counts", interaction: HeadlessInteraction(),
+                "slow.counts", as: .person(HeadlessInteraction()),
                 output: RecordingOutput())
             #expect(counts.json == [1, 1, 1])
         }
@@ -157,7 +190,7 @@ struct SessionTests {
             let session = bench.workbench.open()
             let task = Task {
                 _ = try await session.perform(
-                    "slow.deaf", interaction: HeadlessInteraction(), output: RecordingOutput(), limit: .seconds(3600))
+                    "slow.deaf", as: .person(HeadlessInteraction()), output: RecordingOutput(), limit: .seconds(3600))
             }
             for await _ in SlowFeature.deafness.stream { break }
             task.cancel()
@@ -172,7 +205,7 @@ struct SessionTests {
             let session = bench.workbench.open()
             let failure = await failure {
                 _ = try await session.perform(
-                    "seeking.hang", interaction: HeadlessInteraction(), output: RecordingOutput())
+                    "seeking.hang", as: .person(HeadlessInteraction()), output: RecordingOutput())
             }
             #expect(failure?.code == "host.timed-out")
             #expect(await session.close() == [])

@@ -34,7 +34,7 @@ struct Bench: Sendable {
         let workbench = workbench
         return try await workbench.perform(
             try workbench.registry.actions.find(id), arguments,
-            interaction: interaction ?? HeadlessInteraction(answers: answers), output: output, limit: limit,
+            as: .person(interaction ?? HeadlessInteraction(answers: answers)), output: output, limit: limit,
             isAgreed: isAgreed)
     }
 

@@ -33,7 +33,7 @@ public struct BundleCheck {
     ) -> Result {
         var check = BundleCheck(surroundings)
         check.problems = problems
-        check.check(bundle, within: bundle.permissions)
+        check.check(bundle, within: .person)
         let inner = check.inner.sorted { $0.key < $1.key }.map(\.value)
         return Result(problems: BundleFailure(check.problems).problems, inner: inner)
     }
@@ -43,9 +43,10 @@ public struct BundleCheck {
         check(bundle, in: surroundings).problems
     }
 
-    private mutating func check(_ bundle: Bundle, within outer: BundlePermissions) {
+    private mutating func check(_ bundle: Bundle, within outer: Grant) {
         files.append(bundle.source.file)
         defer { files.removeLast() }
+        let grant = outer.narrowed(by: bundle.grant)
         for (index, feature) in bundle.needs.enumerated() {
             guard let problem = surroundings.problem(ofFeature: feature) else { continue }
             problems.append(bundle.source.problem(problem, at: ["needs", String(index)]))
@@ -66,9 +67,9 @@ public struct BundleCheck {
                     continue
                 }
                 results[step.id] = step.spread == nil ? action.result : .array(action.result)
-                check(action, step, bundle, outer)
+                check(action, step, bundle, grant)
             case .bundle(let path) where path.isEmpty || path.contains("${{"): continue
-            case .bundle(let path): checkBundle(path, step, bundle, outer)
+            case .bundle(let path): checkBundle(path, step, bundle, grant)
             }
         }
         problems += ResultCheck.problems(of: bundle, results)
@@ -77,19 +78,15 @@ public struct BundleCheck {
     // MARK: Steps
 
     private mutating func check(
-        _ action: ActionFacts, _ step: Step, _ bundle: Bundle, _ outer: BundlePermissions
+        _ action: ActionFacts, _ step: Step, _ bundle: Bundle, _ grant: Grant
     ) {
         func add(_ message: String, at path: [String], key: Bool = false) {
             problems.append(bundle.source.problem(message, at: step.path + path, key: key))
         }
         if let problem = action.problem { add(problem, at: ["action"]) }
-        let isAllowed = bundle.permissions.allows(action.id, action.effect)
-        if !isAllowed || !outer.allows(action.id, action.effect) {
-            let owner = isAllowed ? "the bundle that runs this one" : "the bundle"
-            add(
-                "\(action.id) \(action.effect.rawValue) something, and \(owner) does not permit it; add it to "
-                    + "permissions.actions, or set permissions.effects to \(action.effect.rawValue)", at: ["action"])
-        }
+        // No bundle is a model.
+        let request = GrantRequest.action(action.id, action.effect, isForModels: false)
+        if case .deny(let rule, let mend) = grant.decide(request) { add("\(rule); \(mend)", at: ["action"]) }
         guard case .object(let members) = step.arguments else { return }
         let names = action.parameters.map(\.name)
         for (name, template) in members {
@@ -111,7 +108,7 @@ public struct BundleCheck {
         }
     }
 
-    private mutating func checkBundle(_ path: String, _ step: Step, _ bundle: Bundle, _ outer: BundlePermissions) {
+    private mutating func checkBundle(_ path: String, _ step: Step, _ bundle: Bundle, _ grant: Grant) {
         let place = step.path + ["bundle"]
         do throws(BundleFailure) {
             let source = try surroundings.bundle(path, besides: bundle.source.file)
@@ -128,7 +125,7 @@ public struct BundleCheck {
             problems += wrong
             self.inner[source.file] = inner
             checkInputs(of: inner, step, bundle)
-            check(inner, within: outer)
+            check(inner, within: grant)
         } catch {
             problems.append(bundle.source.problem("'\(path)' cannot be run", at: place))
             problems += error.problems

@@ -12,25 +12,14 @@ public struct BundlePermissions: Sendable, Hashable {
     public var tools: [String] = []
 
     public init() {}
-
-    /// Whether an action with that effect may run.
-    public func allows(_ action: String, _ effect: Effect) -> Bool {
-        effect.rank <= effects.rank || actions.contains { Self.fits($0, action) }
-    }
-
-    static func fits(_ pattern: String, _ action: String) -> Bool {
-        if pattern == "*" { return true }
-        guard pattern.hasSuffix(".*") else { return pattern == action }
-        return action.hasPrefix(pattern.dropLast())
-    }
 }
 
-extension Effect {
-    fileprivate var rank: Int {
-        switch self {
-        case .reads: 0
-        case .writes: 1
-        case .destroys: 2
-        }
+extension Bundle {
+    /// What its steps may do.
+    public var grant: Grant {
+        Grant(
+            Grant.Layer(
+                .bundle(name), effects: permissions.effects, actions: permissions.actions, hosts: permissions.hosts,
+                tools: permissions.tools))
     }
 }

@@ -22,7 +22,7 @@ final class ReplayPerformer: StepPerformer {
 
     func perform(
         _ action: String, _ arguments: JSONObject, step: String, output: any ActionOutput, limit: Duration,
-        permissions: [BundlePermissions]
+        grant: Grant
     ) async throws -> JSON {
         guard let call = calls.withLock({ $0[step]?.popLast() }) else { throw RunnerError.notRecorded(step) }
         for event in call.events {

@@ -13,20 +13,15 @@ struct RegistryPerformer: StepPerformer {
 
     func perform(
         _ name: String, _ arguments: JSONObject, step: String, output: any ActionOutput, limit: Duration,
-        permissions: [BundlePermissions]
+        grant: Grant
     ) async throws -> JSON {
         let action = try context.registry.actions.find(name)
         guard action.id != RunAction.id else { throw RunnerError.runsItself }
-        for permission in permissions where !permission.allows(action.id, action.effect) {
-            throw RunnerError.notPermitted(action.id, action.effect)
-        }
-        let allowed = RunPermissions(hosts: permissions.compactMap(\.hosts), tools: permissions.map(\.tools))
-        let value = try await RunPermissions.$current.withValue(allowed) {
-            try await timed(limit) {
-                // What destroys was agreed to by what the bundle says, or it would not have come here.
-                try await context.perform(
-                    action, arguments, interaction: interaction, output: output, limit: limit, isAgreed: true)
-            }
+        let value = try await timed(limit) {
+            // What destroys was agreed to by what the bundle says, or it is refused there.
+            try await context.perform(
+                action, arguments, as: context.caller.narrowed(by: grant, asking: interaction), output: output,
+                limit: limit, isAgreed: true)
         }
         guard value.exit == .done else { throw RunnerError.ended(action: action.id, value.exit, result: value.json) }
         return value.json

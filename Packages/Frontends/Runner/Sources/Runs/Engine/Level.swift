@@ -1,4 +1,5 @@
 import Bundles
+import Capabilities
 import JSON
 
 /// One bundle of a run: the one that was started, or one that a step runs.
@@ -10,18 +11,18 @@ final class Level: Sendable {
     let environment: JSONObject
     /// What stands before the keys of its steps, such as `outer/`.
     let prefix: String
-    /// Those of this bundle and of all around it; each of them has to agree.
-    let permissions: [BundlePermissions]
+    /// What this bundle and all around it permit.
+    let grant: Grant
     /// Whether it is run by a step of the end.
     let isEnd: Bool
     /// What `run` stands for.
     let run: JSONObject
 
     init(
-        bundle: Bundle, inputs: JSONObject, environment: JSONObject, prefix: String, permissions: [BundlePermissions],
+        bundle: Bundle, inputs: JSONObject, environment: JSONObject, prefix: String, grant: Grant,
         isEnd: Bool = false, run: JSONObject
     ) {
         (self.bundle, self.inputs, self.environment, self.prefix) = (bundle, inputs, environment, prefix)
-        (self.permissions, self.isEnd, self.run) = (permissions, isEnd, run)
+        (self.grant, self.isEnd, self.run) = (grant, isEnd, run)
     }
 }

@@ -74,7 +74,7 @@ public final class RunEngine: Sendable {
                     steps: bundle.allSteps.map(\.id), isResumed: journal.isResumed)))
         let record = RunRecord()
         let level = Level(
-            bundle: bundle, inputs: inputs, environment: environment, prefix: "", permissions: [bundle.permissions],
+            bundle: bundle, inputs: inputs, environment: environment, prefix: "", grant: bundle.grant,
             run: ["id": .string(journal.id.text), "started": started.json])
         let slots = Turn(width: bundle.parallel ?? options.parallel)
         let limit = bundle.timeout ?? options.runLimit

@@ -111,7 +111,7 @@ struct StepWork: Sendable {
             outcome.result = try await engine.performer.perform(
                 step.work.name, instance.arguments, step: instance.key, output: output,
                 limit: step.timeout ?? engine.options.stepLimit,
-                permissions: level.permissions)
+                grant: level.grant)
         } catch {
             outcome = failure(error)
         }
@@ -148,7 +148,7 @@ struct StepWork: Sendable {
             let environment = try await engine.environment(inner, inputs.values)
             let nested = Level(
                 bundle: inner, inputs: inputs.values, environment: environment, prefix: instance.key + "/",
-                permissions: level.permissions + [inner.permissions], isEnd: isEnd(step), run: level.run)
+                grant: level.grant.narrowed(by: inner.grant), isEnd: isEnd(step), run: level.run)
             await engine.emit(.spread(step: instance.key, count: inner.allSteps.count))
             let limit = step.timeout ?? inner.timeout ?? engine.options.runLimit
             let (run, overtime) = await engine.play(nested, within: limit, slots, record)

@@ -9,7 +9,8 @@ extension CallRun {
             effect: tool.description.effect, summary: tool.description.summary)
         let (verdict, rule) = policy.verdict(for: request)
         let by = rule.map(ApprovalDecision.Origin.rule) ?? .effect
-        if verdict == .ask, RunPermissions.current?.allows(tool: request.tool, of: request.source) == true {
+        if verdict == .ask, Caller.current?.grant.decide(.tool(request.tool, source: request.source)).isAllowed == true
+        {
             // The person has agreed to the bundle that says so.
             let rule = ApprovalRule(
                 .allow, tool: Glob.escape(request.tool), source: Glob.escape(request.source), scope: .once)

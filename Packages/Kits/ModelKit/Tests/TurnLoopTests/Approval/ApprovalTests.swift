@@ -37,16 +37,18 @@ struct ApprovalTests {
 
     @Test("was given by the bundle whose run it is, for the tools that it names and against no rule that denies")
     func bundle() async throws {
-        let permissions = RunPermissions(tools: [["files/*"]])
-        try await RunPermissions.$current.withValue(permissions) {
+        func caller(_ tools: [String]) -> Caller {
+            let grant = Grant(Grant.Layer(.bundle("b"), tools: tools))
+            return Caller.person(HeadlessInteraction()).narrowed(by: grant, asking: HeadlessInteraction())
+        }
+        try await Caller.$current.withValue(caller(["files/*"])) {
             let allowed = try await outcome([call("a", "write")], approve: nil)
             #expect(allowed.results.map(\.isError) == [false] && !allowed.isUnapproved)
             let policy = ApprovalPolicy(rules: [ApprovalRule(.deny, tool: "write")])
             let denied = try await outcome([call("a", "write")], policy: policy, approve: nil)
             #expect(denied.results.map(\.isError) == [true])
         }
-        let others = RunPermissions(tools: [["web/*"]])
-        let refused = try await RunPermissions.$current.withValue(others) {
+        let refused = try await Caller.$current.withValue(caller(["web/*"])) {
             try await outcome([call("a", "write")], approve: nil)
         }
         #expect(refused.results.map(\.isError) == [true] && refused.isUnapproved)

@@ -1,0 +1,35 @@
+/// What somebody wants to do, as a grant decides about it.
+public enum GrantRequest: Sendable, Hashable {
+    /// - Parameter isForModels: whether the action says that it may be offered to models.
+    case action(String, Effect, isForModels: Bool)
+    case host(String, port: Int)
+    /// A tool that a model wants to use without anybody being asked.
+    case tool(String, source: String)
+}
+
+/// Whether it may be done, with the rule that says so.
+public enum GrantDecision: Sendable, Hashable {
+    case allow(rule: String)
+    /// Somebody has to agree first.
+    case ask(rule: String)
+    /// - Parameter mend: what would allow it.
+    case deny(rule: String, mend: String)
+
+    public var isAllowed: Bool { if case .allow = self { true } else { false } }
+}
+
+/// Something that a caller may not do.
+public struct AccessFailure: Failure, Hashable {
+    public let rule: String
+    public let mend: String
+
+    public init(rule: String, mend: String) {
+        self.rule = rule
+        self.mend = mend
+    }
+
+    public var code: String { "access.denied" }
+    /// What was given the right is wrong, such as a bundle that says too little; no credential is missing.
+    public var exit: ExitCode { .usage }
+    public var message: String { "\(rule); \(mend)" }
+}
