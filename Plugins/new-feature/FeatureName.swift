@@ -35,7 +35,8 @@ struct FeatureName: CustomStringConvertible {
     private static let keywords = ["Any", "Protocol", "Self", "Type"]
     /// The first words of the host's own and the runner's actions and settings; a test compares the host's with a bare build.
     private static let commands = [
-        "commands", "completion", "config", "data", "docs", "doctor", "features", "file", "help", "host", "profile",
+        "access", "commands", "completion", "config", "data", "docs", "doctor", "features", "file", "help", "host",
+        "profile",
         "profiles", "run", "runner", "runs", "terminal", "version",
     ]
     private static let systemModules = [

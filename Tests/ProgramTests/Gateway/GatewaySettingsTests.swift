@@ -1,6 +1,7 @@
 import FileKit
 import HTTPClient
 import HTTPCore
+import HTTPTesting
 import JSON
 import ProcessKit
 import Synchronization
@@ -46,8 +47,40 @@ struct GatewaySettingsTests {
                 try await wait(for: .notFound, home, gateway)
                 let told = try await line(of: gateway, with: "the settings have changed")
                 #expect(told.contains("hold for requests from now on; gateway.hosts from the next start on"))
-                try change(home, to: "{}")
-                try await wait(for: .ok, home, gateway)
+                // More often than generations may live at once.
+                for _ in 0..<3 {
+                    try change(home, to: "{gateway: {hosts: ['elsewhere.example']}}")
+                    try await wait(for: .ok, home, gateway)
+                    try change(home, to: "{gateway: {model: 'nobody/none'}}")
+                    try await wait(for: .notFound, home, gateway)
+                }
+            }
+        }
+    }
+
+    @Test("finds a server that was set up while it runs, and signs requests to it")
+    func server() async throws {
+        let script: ScriptedServer.Script = { connection in
+            let request = try connection.receiveRequest()
+            let isKnown = request.headers["Authorization"] == "Bearer sk-lab-0123456789"
+            let body =
+                isKnown ? #"{"object":"list","data":[{"id":"small-1","object":"model"}]}"# : #"{"error":"who?"}"#
+            try connection.answer(
+                isKnown ? 200 : 401, ["Content-Type": "application/json", "Connection": "close"], body)
+        }
+        try await ScriptedServer.run(script) { server in
+            try await GatewayHome.with { home in
+                try await home.serve { gateway in
+                    #expect(try await !home.get("\(gateway.address)/v1/models").text.contains("lab/small-1"))
+                    let address = "http://127.0.0.1:\(server.port)/v1"
+                    let added = try await home.martlet("auth", "server", "add", "lab", address, "--kind", "openai")
+                    #expect(added.code == 0, "\(added.errors)")
+                    let known = try await Program.martlet.run(
+                        ["auth", "login", "lab", "--token-stdin"], home: home.path, adding: home.variables,
+                        input: "sk-lab-0123456789")
+                    #expect(known.code == 0, "\(known.errors)")
+                    while try await !home.get("\(gateway.address)/v1/models").text.contains("lab/small-1") {}
+                }
             }
         }
     }

@@ -91,6 +91,6 @@ struct ActionsFeature: PlainFeature {
 
     private static let nested = Action("demo.nested", "Does another", .reads) { context in
         let chatty = try context.registry.actions.find("demo.chatty")
-        return try await context.perform(chatty, as: context.caller, output: RecordingOutput()).json
+        return try await context.perform(chatty, output: RecordingOutput()).json
     }
 }

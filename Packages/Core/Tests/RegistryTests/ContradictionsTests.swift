@@ -37,6 +37,10 @@ struct ContradictionsTests {
         #expect(writing.contradictions == ["is offered to models and writes something"])
         let reading = Self.taking(.argument("file", "Which file", as: PathValue?.self)).forModels()
         #expect(reading.contradictions == ["is offered to models and takes file from them"])
+        let several = Self.taking(.argument("file", "Which files", as: [PathValue].self)).forModels()
+        #expect(several.contradictions == ["is offered to models and takes file from them"])
+        let anything = Self.taking(.argument("file", "What", as: JSON.self)).forModels()
+        #expect(anything.contradictions == ["is offered to models and takes file from them"])
         let knowing = Self.taking(.secret("key", "The key") as Parameter<Secret>).forModels()
         #expect(knowing.contradictions == ["is offered to models and takes key from them"])
     }

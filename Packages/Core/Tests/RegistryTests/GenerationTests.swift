@@ -34,7 +34,7 @@ private struct NumberFeature: Feature {
                 await journal.door("leave").wait()
                 let say = try context.registry.actions.find("numbered.say")
                 return try await context.perform(
-                    say, as: context.caller, output: RecordingOutput()
+                    say, output: RecordingOutput()
                 ).json
             })
     }
@@ -156,7 +156,7 @@ struct GenerationTests {
         #expect(try await test.perform("numbered.say") == 3)
         test.session.lookAgain()
         #expect(try await test.perform("numbered.say") == 3)
-        #expect(test.output.notices.count == 1 && test.output.notices[0].contains("as soon as something ends"))
+        #expect(test.output.notices.count == 1 && test.output.notices[0].contains("as soon as nothing runs any more"))
         try test.journal(1).door("leave").open()
         #expect(try await held[1].value == 1)
         // It is closed beside the actions, and only then is there room.
@@ -177,7 +177,10 @@ struct GenerationTests {
         try test.journal(0).hold("close 0")
         test.change(to: 1)
         #expect(try await test.perform("numbered.say") == 1)
+        // The newer one is closed first, which shows that the end of the session has begun.
         async let stuck = test.session.close()
+        while try test.journal(1).entries != ["close 1"] { await Task.yield() }
+        #expect(try test.journal(0).entries == [])
         try test.journal(0).door("close 0").open()
         #expect(await stuck == [])
         #expect(try test.journal(0).entries == ["close 0"])

@@ -15,11 +15,12 @@ public struct Caller: Sendable {
     /// The person at a surface.
     public static func person(_ interaction: any Interaction) -> Caller { Caller(.person, interaction) }
 
-    /// Somebody who acts for this caller, and may do no more.
-    public func narrowed(by grant: Grant, asking interaction: any Interaction) -> Caller {
-        Caller(self.grant.narrowed(by: grant), interaction)
+    /// A caller that acts for this one, and may do no more.
+    ///
+    /// - Parameters:
+    ///   - grant: what is left to it; nil for everything.
+    ///   - interaction: who answers its questions; nil for who answers this caller's.
+    public func narrowed(by grant: Grant?, asking interaction: (any Interaction)? = nil) -> Caller {
+        Caller(grant.map(self.grant.narrowed) ?? self.grant, interaction ?? self.interaction)
     }
-
-    /// A model that acts for this caller. Nobody is asked on its behalf here: what it may not do is refused.
-    public var model: Caller { narrowed(by: Grant(Grant.Layer(.model)), asking: HeadlessInteraction()) }
 }

@@ -38,6 +38,9 @@ public struct Grant: Sendable, Hashable {
     /// What the person may: everything. Who is nobody's bundle and no model is bound by what the system lets them do.
     public static let person = Grant(layers: [])
 
+    /// What a model may do by itself: the actions that say they may be offered to models.
+    public static let model = Grant(Layer(.model))
+
     public init(_ layer: Layer) {
         layers = [layer]
     }
@@ -59,8 +62,9 @@ public struct Grant: Sendable, Hashable {
             return .allow(rule: allowance)
         case .host(let host, let port):
             for layer in layers where !layer.allows(host: host, port: port) {
+                let name = host.contains(":") ? "[\(host)]" : host
                 return .deny(
-                    rule: "\(layer.holder.words) may not speak to \(PlainText.escape(host)):\(port)",
+                    rule: "\(layer.holder.words) may not speak to \(PlainText.escape(name)):\(port)",
                     mend: "add it to permissions.hosts")
             }
             return .allow(rule: allowance)

@@ -67,12 +67,21 @@ extension Action {
     private var contradictionsForModels: [String] {
         var found: [String] = []
         if effect != .reads { found.append("is offered to models and \(effect.rawValue) something") }
-        for parameter in parameters {
-            switch parameter.schema.unwrapped {
-            case .path, .secret: found.append("is offered to models and takes \(parameter.name) from them")
-            default: continue
-            }
+        for parameter in parameters where parameter.schema.mayNameAnything {
+            found.append("is offered to models and takes \(parameter.name) from them")
         }
         return found
+    }
+}
+
+extension Schema {
+    /// Whether a value can name a file, a server or a secret.
+    fileprivate var mayNameAnything: Bool {
+        switch self {
+        case .path, .url, .secret, .any: true
+        case .array(let schema), .map(let schema), .optional(let schema): schema.mayNameAnything
+        case .record(let properties): properties.contains(where: \.schema.mayNameAnything)
+        case .boolean, .integer, .number, .string, .choice, .duration, .size, .time: false
+        }
     }
 }

@@ -48,8 +48,7 @@ public struct Action: Sendable {
     public private(set) var isInstant = false
     /// Whether lists leave it out.
     public private(set) var isHidden = false
-    /// Whether it may be offered to models. Nobody but the person, and bundles that name it, does an action that does not
-    /// say so.
+    /// Whether it may be offered to models. Only the person and bundles do an action that does not say so.
     public private(set) var isForModels = false
     private let body: @Sendable (JSONObject, ActionContext) async throws -> any OutputValue
     private var loss: (@Sendable (JSONObject, ActionContext) async throws -> String?)?

@@ -45,14 +45,17 @@ public struct ActionContext: Sendable {
     /// Does another action of the same composition as a part of this one.
     ///
     /// - Parameters:
-    ///   - caller: this action's, or somebody who acts for it and may do less.
+    ///   - grant: what this action's caller leaves to whoever acts for it; nil for all that it may do itself.
+    ///   - interaction: who is asked instead of the caller's.
     ///   - limit: after which it is cancelled, and given up where it does not listen; nil for none.
     ///   - isAgreed: whether the person has agreed beforehand to what destroys.
     /// - Throws: `AccessFailure`, `ArgumentsFailure`, `InteractionError`, `SessionError`, or what the action itself throws.
     public func perform(
-        _ action: Action, _ arguments: JSONObject = [:], as caller: Caller, output: any ActionOutput,
-        limit: Duration? = nil, isAgreed: Bool = false
+        _ action: Action, _ arguments: JSONObject = [:], narrowedBy grant: Grant? = nil,
+        asking interaction: (any Interaction)? = nil, output: any ActionOutput, limit: Duration? = nil,
+        isAgreed: Bool = false
     ) async throws -> any OutputValue {
+        let caller = caller.narrowed(by: grant, asking: interaction)
         let context = ActionContext(session: session, generation: generation, caller: caller, output: output)
         return try await generation.perform(action, arguments, in: context, limit: limit, isAgreed: isAgreed)
     }

@@ -6,6 +6,8 @@ import Synchronization
 ///
 /// A session gives its actions another one when its settings change. What has begun goes on in the one in which it began.
 public final class Generation: Sendable {
+    /// Which one of its session it is; a newer one has a larger number.
+    public let number: Int
     public let host: Host
     /// What is wrong in settings and composition, if anything is; only actions that always work are done then.
     public let failure: (any Failure)?
@@ -33,7 +35,8 @@ public final class Generation: Sendable {
         var isClosed = false
     }
 
-    init(_ host: Host, failure: (any Failure)?, limits: WorkbenchSession.Limits) {
+    init(_ number: Int, _ host: Host, failure: (any Failure)?, limits: WorkbenchSession.Limits) {
+        self.number = number
         self.host = host
         self.failure = failure
         lifecycle = Lifecycle(host: host, limits: limits)

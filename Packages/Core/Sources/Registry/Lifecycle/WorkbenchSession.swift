@@ -43,6 +43,8 @@ public final class WorkbenchSession: Sendable {
         var isLooking = false
         /// Whether it was told that changed settings wait.
         var hasToldOfWaiting = false
+        /// The features that were not closed in time with their generation.
+        var stuck: [String] = []
         var isClosed = false
 
         /// Notes that somebody uses the newest generation now.
@@ -70,7 +72,7 @@ public final class WorkbenchSession: Sendable {
     ) {
         self.limits = limits
         self.renewal = renewal
-        let first = Generation(host, failure: failure, limits: limits)
+        let first = Generation(0, host, failure: failure, limits: limits)
         state = Mutex(State(newest: first, live: [Live(generation: first)], lastLook: host.now()))
     }
 
@@ -109,7 +111,8 @@ public final class WorkbenchSession: Sendable {
         return KeptGeneration(state.withLock { $0.use() }, of: self)
     }
 
-    /// Has the next action look whether settings have changed, because somebody here has changed them.
+    /// Has the next action look whether settings have changed, because an action has changed them. One that begins while
+    /// another looks already may still find the old ones.
     public func lookAgain() {
         state.withLock { $0.lastLook = nil }
     }
@@ -119,13 +122,13 @@ public final class WorkbenchSession: Sendable {
     /// - Returns: the features that took longer than they may; they are abandoned.
     @discardableResult
     public func close() async -> [String] {
-        let live = state.withLock { state in
+        var (live, stuck) = state.withLock { state in
             state.isClosed = true
-            defer { state.live = [] }
-            return state.live
+            defer { (state.live, state.stuck) = ([], []) }
+            return (state.live, state.stuck)
         }
-        var stuck: [String] = []
-        for live in live.reversed() {
+        live.reverse()
+        for live in live {
             let late = if let closing = live.closing { await closing.value } else { await live.generation.close() }
             stuck += late
         }
@@ -143,15 +146,15 @@ public final class WorkbenchSession: Sendable {
             let isFirst = state.withLock { !exchange(&$0.hasToldOfWaiting, with: true) }
             if isFirst {
                 tell(
-                    "the settings have changed, and are used as soon as something ends that began with one of the "
-                        + "\(Self.mostGenerations) settings before")
+                    "the settings have changed, and are used as soon as nothing runs any more that began with the oldest of the "
+                        + "\(Self.mostGenerations) settings that are in use")
             }
             return
         }
         switch renewal.renewed(after: present) {
         case .kept(let reason): tell(reason)
         case .renewed(let host, let failure):
-            let next = Generation(host, failure: failure, limits: limits)
+            let next = Generation(present.number + 1, host, failure: failure, limits: limits)
             state.withLock { state in
                 guard !state.isClosed else { return }
                 state.newest = next
@@ -188,7 +191,10 @@ public final class WorkbenchSession: Sendable {
             // `close` awaits it. Whoever used the generation last does not wait for it, and is not its owner.
             state.live[index].closing = Task.detached { [self] in
                 let stuck = await live.generation.close()
-                self.state.withLock { $0.live.removeAll { $0.generation === live.generation } }
+                self.state.withLock { state in
+                    state.live.removeAll { $0.generation === live.generation }
+                    if !state.isClosed { state.stuck += stuck }
+                }
                 return stuck
             }
         }

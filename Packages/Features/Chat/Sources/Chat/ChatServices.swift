@@ -19,7 +19,7 @@ final class ChatServices: Sendable {
     /// Where servers are looked for on this machine. A test has places of its own, or it would meet what runs there.
     @TaskLocal static var localServers = LocalServer.usual
 
-    /// For those who use its providers outside of an action.
+    /// What the composition of these services offers.
     private let whole: WholeRegistry
 
     private struct Opened {
@@ -38,9 +38,9 @@ final class ChatServices: Sendable {
         }
     }
 
-    /// The providers, for whoever asks.
+    /// The providers, made when they are first needed with what this composition offers: whoever asks may have begun with
+    /// another one.
     func directory() throws(ChatError) -> ProviderDirectory {
-        if let context = ActionContext.current { return directory(context) }
         guard let registry = whole.registry else {
             throw ChatError(.noProvider, "the program has ended", remedy: "start it again")
         }
@@ -48,9 +48,6 @@ final class ChatServices: Sendable {
         return directory(registry, Tracer(sinks: sinks, now: surroundings.now, redactor: surroundings.redactor))
     }
 
-    func directory(_ context: ActionContext) -> ProviderDirectory { directory(context.registry, context.tracer) }
-
-    /// The providers, made with what the composition offers when they are first needed.
     private func directory(_ registry: Registry, _ tracer: Tracer) -> ProviderDirectory {
         opened.withLock { opened in
             if let opened { return opened.directory }

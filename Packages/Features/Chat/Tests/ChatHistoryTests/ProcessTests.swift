@@ -128,6 +128,16 @@ struct ProcessTests {
                 try await draft.finish(answer("Some more"))
             }
             #expect(try await next.entries(of: chat.id)[1].state == .complete)
+            // Nobody writes one any more that was begun and forgotten, though its process lives.
+            let head = try #require(try await next.entries(of: chat.id).last).id
+            do {
+                let lost = history.begin(in: chat.id, after: head)
+                lost.append([.text("Lost")])
+                while try await next.entries(of: chat.id).last?.message.text != "Lost" { await Task.yield() }
+                #expect(try await next.entries(of: chat.id).last?.state == .streaming)
+            }
+            while try await next.entries(of: chat.id).last?.state == .streaming { await Task.yield() }
+            #expect(try await next.entries(of: chat.id).last?.state == .interrupted)
             await history.close()
             await next.close()
         }

@@ -109,11 +109,15 @@ enum GatewaySettings {
     ]
 
     /// What of them holds for turns.
-    static func turns(_ settings: FeatureSettings, _ surroundings: Surroundings) -> TurnSettings {
+    ///
+    /// - Parameter open: a socket at which it listens, whatever the settings say now.
+    static func turns(
+        _ settings: FeatureSettings, _ surroundings: Surroundings, socket open: String? = nil
+    ) -> TurnSettings {
         var turns = TurnSettings()
         let places = surroundings.locations
         // Keys, tokens and what was said lie there; and through the socket the gateway itself could be asked.
-        let own = [places.config, places.data, places.state, places.cache, settings[socket]?.text ?? ""]
+        let own = [places.config, places.data, places.state, places.cache, settings[socket]?.text ?? "", open ?? ""]
         turns.shell = ShellOptions(
             environment: surroundings.environment, sandbox: settings[sandbox].option,
             hiding: own.filter { $0.hasPrefix("/") }, showing: settings[sandboxReads].map(\.text))

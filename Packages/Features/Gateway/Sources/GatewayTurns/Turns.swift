@@ -56,6 +56,9 @@ public final class Turns: Sendable {
         return sources + (await others())
     }
 
+    /// Whether models are being listed.
+    public var isListing: Bool { catalogue.isLoading }
+
     /// How many turns and completions run.
     public var running: Int { table.count }
 

@@ -52,4 +52,22 @@ struct PermissionTests {
             }
         }
     }
+
+    @Test("is, for a bundle inside of another, to speak to servers that both of them name")
+    func nestedHosts() async throws {
+        try await ScriptedServer.run({ try $0.answer(200, [:], "hello") }) { server in
+            try await Desk.with { desk in
+                try desk.write(
+                    "name: inner\npermissions: {hosts: ['127.0.0.*']}\n"
+                        + "steps: [{action: lab.get, with: {url: 'http://127.0.0.1:\(server.port)/'}}]", "inner.yaml")
+                for (outer, isAllowed) in [("[]", false), ("['127.*']", true)] {
+                    let run = try await desk.run(
+                        "name: outer\npermissions: {hosts: \(outer)}\nsteps: [{bundle: inner.yaml}]")
+                    #expect(run.exit == (isAllowed ? .done : .usage), "\(run.json.text())")
+                    #expect(run.json.text().contains("http.not-permitted") != isAllowed)
+                    #expect(run.json.text().contains("the bundle 'outer' may not speak to 127.0.0.1") != isAllowed)
+                }
+            }
+        }
+    }
 }

@@ -7,8 +7,8 @@ extension Vault {
     /// The key of the vault with this header: remembered, from the kernel, given beforehand, or asked for.
     func key(for header: VaultHeader) async throws -> VaultKey {
         if let key = try remembered(header) { return key }
-        try await opening.take()
-        defer { opening.pass() }
+        try await unlocked.opening.take()
+        defer { unlocked.opening.pass() }
         if let key = try remembered(header) { return key }
         let found = try await find(header)
         unlocked.key.withLock { $0 = found }

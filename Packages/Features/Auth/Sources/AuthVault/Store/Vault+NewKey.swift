@@ -23,8 +23,8 @@ extension Vault {
     /// Makes the vault with its first secrets; nil when another program was faster.
     func create(_ edit: VaultEdit) async throws -> VaultContent? {
         // Two tasks that store a first secret ask once: the second finds the vault.
-        try await opening.take()
-        defer { opening.pass() }
+        try await unlocked.opening.take()
+        defer { unlocked.opening.pass() }
         guard try load() == nil else { return nil }
         let plan = try await firstPlan()
         let made = try await whileLocked { () throws -> (VaultContent, Opener)? in

@@ -18,8 +18,7 @@ public final class Vault: KeptSecrets {
     /// The file with the secrets.
     public let path: String
     let unlocked: UnlockedKey
-    /// One task at a time asks for a passphrase, and one at a time writes.
-    let opening = Turn()
+    /// One task at a time writes.
     let writing = Turn()
     /// How often to begin again when another program changes the key meanwhile.
     static let attempts = 5

@@ -18,7 +18,7 @@ struct ModelActions {
             "chat.models", "List the models of every provider that can be asked now", .reads,
             .argument("provider", "Only this provider's", as: String?.self)
         ) { context, provider in
-            let directory = services.directory(context)
+            let directory = try services.directory()
             if let provider {
                 return FoundModels(models: try await directory.models(of: provider), exit: .done)
             }
@@ -31,16 +31,15 @@ struct ModelActions {
                 // It says what to do when there is nobody to ask.
                 _ = try await directory.choice()
             }
-            return FoundModels(models: catalogue.models, exit: exit(of: catalogue, context))
+            return FoundModels(models: catalogue.models, exit: exit(of: catalogue, directory))
         }
         .example("martlet chat models --json", "With context, prices and abilities")
     }
 
     /// How it went: nobody whom the person has set up has given a list, and somebody has refused to.
-    private func exit(of catalogue: ModelCatalogue, _ context: ActionContext) -> ExitCode {
+    private func exit(of catalogue: ModelCatalogue, _ directory: ProviderDirectory) -> ExitCode {
         guard let first = catalogue.failures.first else { return .done }
         let silent = catalogue.failures.map(\.provider)
-        let directory = services.directory(context)
         let isAnswered = catalogue.models.contains { model in
             !silent.contains(model.provider) && !directory.isOther(model.provider)
         }

@@ -5,19 +5,17 @@ import Registry
 /// The few of Martlet's own actions that say they may be offered to models, as tools.
 final class ActionTools: ToolSource {
     private let context: ActionContext
-    /// Who does them.
-    private let model: Caller
 
     init(context: ActionContext) {
         self.context = context
-        model = context.caller.model
     }
 
     var name: String { "martlet" }
 
     private var actions: [Action] {
         context.registry.actions.all.filter {
-            model.grant.decide(.action($0.id, $0.effect, isForModels: $0.isForModels)).isAllowed
+            let request = GrantRequest.action($0.id, $0.effect, isForModels: $0.isForModels)
+            return context.caller.grant.narrowed(by: .model).decide(request).isAllowed
         }
     }
 
@@ -33,7 +31,9 @@ final class ActionTools: ToolSource {
             return ToolResult(call: call.id, content: "there is no tool \(call.name)", isError: true)
         }
         do {
-            let value = try await context.perform(action, call.input.object ?? [:], as: model, output: Silence())
+            // Nobody is asked on behalf of a model that only looks.
+            let value = try await context.perform(
+                action, call.input.object ?? [:], narrowedBy: .model, asking: HeadlessInteraction(), output: Silence())
             return ToolResult(call: call.id, content: context.host.redactor.redact(value.json).text())
         } catch let error where !(error is CancellationError) {
             let message = context.host.redactor.redact(AnyFailure(error).message)

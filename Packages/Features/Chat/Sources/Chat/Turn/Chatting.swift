@@ -169,7 +169,7 @@ actor Chatting {
     func chosen() async throws -> ModelChoice {
         if let choice { return choice }
         var name = wish.model
-        let directory = services.directory(context)
+        let directory = try services.directory()
         if name == nil, let setup = conversation?.setup, let provider = setup.provider {
             guard directory.isKnown(provider) else { throw ChatError.gone(provider, setup.server) }
             // Without a name the server has a choice of its own.
@@ -216,7 +216,7 @@ actor Chatting {
         guard let conversation, let before = conversation.setup.server, before.contains("://"),
             conversation.setup.provider == choice.provider.id
         else { return }
-        let address = services.directory(context).address(of: choice.provider.id)
+        let address = try services.directory().address(of: choice.provider.id)
         guard let address, address != before else { return }
         let name = PlainText.escape(choice.provider.name)
         guard
@@ -232,7 +232,7 @@ actor Chatting {
 
     /// Which of a platform's deployments has answered is known only now.
     private func keepDeployment(of choice: ModelChoice) async throws {
-        guard wish.isSaved, let conversation, let deployment = services.directory(context).deployment(of: choice),
+        guard wish.isSaved, let conversation, let deployment = try services.directory().deployment(of: choice),
             deployment != conversation.setup.deployment
         else { return }
         let setup = conversation.setup
@@ -302,7 +302,7 @@ actor Chatting {
             conversation = try await services.history.create(
                 ConversationSetup(
                     provider: choice.provider.id, model: choice.model,
-                    server: services.directory(context).address(of: choice.provider.id), system: system,
+                    server: try services.directory().address(of: choice.provider.id), system: system,
                     options: options.json))
         } catch {
             context.notice("This is not stored: \(AnyFailure(error).message)")

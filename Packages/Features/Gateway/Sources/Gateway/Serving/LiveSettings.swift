@@ -11,17 +11,26 @@ import Synchronization
 final class LiveSettings: Sendable {
     private let context: ActionContext
     private let store: GatewayStore
+    /// Where it listens besides, which commands of models must not reach.
+    private let socket: String?
     private let running: RunningTurns
-    private let present = Mutex<Present?>(nil)
+    private let state = Mutex(State())
+
+    private struct State {
+        var present: Present?
+        /// Those before whose models are still being listed.
+        var former: [Turns] = []
+    }
 
     private struct Present {
         let generation: Generation
         let settled: APIServices.Settled
     }
 
-    init(_ context: ActionContext, _ store: GatewayStore) {
+    init(_ context: ActionContext, _ store: GatewayStore, socket: String? = nil) {
         self.context = context
         self.store = store
+        self.socket = socket
         running = RunningTurns(clock: context.host.clock, now: context.host.now)
     }
 
@@ -31,18 +40,34 @@ final class LiveSettings: Sendable {
     /// What holds now.
     func settled() -> APIServices.Settled {
         let newest = context.session.keepNewest(telling: context.notice)
-        let (now, before) = present.withLock { present -> (Present, Generation?) in
-            if let present, present.generation === newest.generation { return (present, nil) }
-            let next = Present(generation: newest.generation, settled: settled(newest))
-            return (next, exchange(&present, with: next)?.generation)
+        if let known = known(newest.generation) { return known }
+        let next = Present(generation: newest.generation, settled: settled(newest))
+        let (settled, isChange) = state.withLock { state -> (APIServices.Settled, Bool) in
+            guard let present = state.present else {
+                state.present = next
+                return (next.settled, false)
+            }
+            // Another request may have been here first, or have found newer ones meanwhile.
+            guard present.generation.number < next.generation.number else { return (present.settled, false) }
+            state.former = (state.former + [present.settled.turns]).filter(\.isListing)
+            state.present = next
+            return (next.settled, true)
         }
-        if let before { tell(now.generation.host.settings, after: before.host.settings) }
-        return now.settled
+        if isChange { tell(next.generation.host.settings) }
+        return settled
+    }
+
+    private func known(_ generation: Generation) -> APIServices.Settled? {
+        state.withLock { state in
+            guard let present = state.present, present.generation.number >= generation.number else { return nil }
+            return present.settled
+        }
     }
 
     /// Ends what runs.
     func close() async {
-        await settled().turns.close()
+        let turns = state.withLock { state in state.former + [state.present?.settled.turns].compactMap(\.self) }
+        for turns in turns { await turns.close() }
     }
 
     /// Turns for other programs: with every provider and every tool that this composition has.
@@ -54,7 +79,7 @@ final class LiveSettings: Sendable {
             providers: {
                 kept.generation.registry.all((any ModelProvider).self).filter { $0.id != EmbeddedGateway.id }
             },
-            settings: GatewaySettings.turns(settings, host.surroundings),
+            settings: GatewaySettings.turns(settings, host.surroundings, socket: socket),
             sources: { kept.generation.registry.all((any ToolSource).self) },
             claude: host.claude, clock: host.clock, now: host.now, tracer: kept.generation.tracer, running: running,
             keeping: kept)
@@ -62,9 +87,9 @@ final class LiveSettings: Sendable {
     }
 
     /// Says what is taken up, and what has to wait.
-    private func tell(_ settings: Settings, after before: Settings) {
+    private func tell(_ settings: Settings) {
         let waiting = GatewaySettings.readAtStart.map { [GatewayFeature.manifest.id] + $0.key }
-            .filter { settings[$0]?.value != before[$0]?.value }
+            .filter { settings[$0]?.value != context.host.settings[$0]?.value }
         let rest =
             waiting.isEmpty
             ? "" : "; \(waiting.map { $0.joined(separator: ".") }.joined(separator: ", ")) from the next start on"

@@ -59,6 +59,8 @@ final class Catalogue: Sendable {
     /// The models of all of them; the same array for as long as they are not asked anew.
     func models() async -> [ModelDescription] { await found().models }
 
+    var isLoading: Bool { state.withLock { $0.loading != nil } }
+
     func close() async {
         let loading = state.withLock { $0.loading }
         loading?.cancel()

@@ -19,7 +19,10 @@ struct CompleterTests {
         arguments: [
             (
                 [""],
-                ["completion", "config", "data", "docs", "doctor", "features", "help", "sample", "version", "post"]
+                [
+                    "access", "completion", "config", "data", "docs", "doctor", "features", "help", "sample", "version",
+                    "post",
+                ]
             ),
             (["do"], ["docs", "doctor"]),
             (["po"], ["post"]),

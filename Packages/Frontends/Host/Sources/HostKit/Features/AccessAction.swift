@@ -16,19 +16,19 @@ enum AccessAction {
         .argument("action", "Only this action, or those whose ids begin with it", as: String?.self),
         .option("as", "Who does them", default: Asker.person)
     ) { context, prefix, asker in
-        let caller = asker == .model ? context.caller.model : context.caller
+        let grant = asker == .model ? Grant.model : .person
         let actions = context.registry.actions.all.filter { action in
             !action.isHidden
                 && (prefix.map { action.id == $0 || action.id.hasPrefix($0.hasSuffix(".") ? $0 : "\($0).") } ?? true)
         }
         return context.rows(
-            actions.map { AccessRow($0, caller.grant.decide(.action($0.id, $0.effect, isForModels: $0.isForModels))) },
+            actions.map { AccessRow($0, grant.decide(.action($0.id, $0.effect, isForModels: $0.isForModels))) },
             orSay: "no action's id begins so; 'martlet access show' lists all")
     }
     .always().instant()
     .details(
         "You may do everything. A model is offered few actions: those that read Martlet's own state and name no file and no "
-            + "secret. What a bundle may do stands in it, and 'martlet run FILE --plan' shows it."
+            + "secret. What a bundle may do stands under 'permissions' in it."
     )
     .example("martlet access show --as model", "What a model may do, and why not the rest")
 }

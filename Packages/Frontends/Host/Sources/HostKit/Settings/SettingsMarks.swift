@@ -11,4 +11,9 @@ struct SettingsMarks: Sendable, Equatable {
             }
         }
     }
+
+    /// Whether a file that had something in it is empty or gone.
+    func lacksContent(of before: SettingsMarks) -> Bool {
+        before.marks.contains { path, mark in !mark.isEmpty && marks[path]?.isEmpty ?? true }
+    }
 }

@@ -59,8 +59,29 @@ struct ChangedSettingsTests {
                 try bench.write("{word: {word: 'two'}}", to: bench.userFile)
                 #expect(try await open.perform("word.say") == ["two", "none"])
                 try Files.remove(bench.userFile)
+                #expect(try await open.perform("word.say") == ["two", "none"])
                 #expect(try await open.perform("word.say") == ["none", "none"])
                 #expect(try await open.perform("word.first") == ["none", "none"])
+                #expect(open.output.notices.isEmpty)
+            }
+        }
+    }
+
+    @Test("does nothing without its settings while somebody writes them, and takes up an empty file that stays so")
+    func emptied() async throws {
+        try await withBench(WordFeature.self) { bench in
+            try bench.write("{word: {word: 'one'}}", to: bench.userFile)
+            try await withOpen(bench) { open in
+                for word in ["two", "three"] {
+                    let before = try await open.perform("word.say")
+                    try bench.write("", to: bench.userFile)
+                    #expect(try await open.perform("word.say") == before)
+                    try bench.write("{word: {word: '\(word)'}}", to: bench.userFile)
+                    #expect(try await open.perform("word.say") == [.string(word), "none"])
+                }
+                try bench.write("", to: bench.userFile)
+                #expect(try await open.perform("word.say") == ["three", "none"])
+                #expect(try await open.perform("word.say") == ["none", "none"])
                 #expect(open.output.notices.isEmpty)
             }
         }

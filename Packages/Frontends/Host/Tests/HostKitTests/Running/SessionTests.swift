@@ -126,8 +126,9 @@ struct SessionTests {
         try await withBench(SlowFeature.self) { bench in
             let session = bench.workbench.open()
             let person = Caller.person(HeadlessInteraction())
+            let model = person.narrowed(by: .model)
             func bundle(_ effects: Effect) -> Caller {
-                person.narrowed(by: Grant(Grant.Layer(.bundle("b"), effects: effects)), asking: HeadlessInteraction())
+                person.narrowed(by: Grant(Grant.Layer(.bundle("b"), effects: effects)))
             }
             func perform(_ id: String, _ caller: Caller) async -> AnyFailure? {
                 await failure {
@@ -135,7 +136,7 @@ struct SessionTests {
                         id, ["key": "profile", "value": "lab"], as: caller, output: RecordingOutput())
                 }
             }
-            for caller in [person.model, bundle(.reads), bundle(.writes).model] {
+            for caller in [model, bundle(.reads), bundle(.writes).narrowed(by: .model)] {
                 let refused = await perform("config.set", caller)
                 #expect(refused?.code == "access.denied" && refused?.exit == .usage)
                 #expect(!Files.exists(bench.userFile))
@@ -144,7 +145,7 @@ struct SessionTests {
                 // It comes to the body, which knows no such profile.
                 #expect(await perform("config.set", caller)?.code == "settings.invalid")
             }
-            for caller in [person.model, bundle(.reads), person] {
+            for caller in [model, bundle(.reads), person] {
                 let done = await failure {
                     _ = try await session.perform("version", as: caller, output: RecordingOutput())
                 }

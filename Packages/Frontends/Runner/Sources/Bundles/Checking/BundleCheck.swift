@@ -1,4 +1,4 @@
-import Capabilities
+public import Capabilities
 import Expressions
 import JSON
 
@@ -27,13 +27,16 @@ public struct BundleCheck {
         public let inner: [Bundle]
     }
 
-    /// - Parameter problems: what was wrong when the bundle was read.
+    /// - Parameters:
+    ///   - problems: what was wrong when the bundle was read.
+    ///   - grant: what whoever runs it may do.
     public static func check(
-        _ bundle: Bundle, _ problems: [BundleProblem] = [], in surroundings: any BundleSurroundings
+        _ bundle: Bundle, _ problems: [BundleProblem] = [], within grant: Grant = .person,
+        in surroundings: any BundleSurroundings
     ) -> Result {
         var check = BundleCheck(surroundings)
         check.problems = problems
-        check.check(bundle, within: .person)
+        check.check(bundle, within: grant)
         let inner = check.inner.sorted { $0.key < $1.key }.map(\.value)
         return Result(problems: BundleFailure(check.problems).problems, inner: inner)
     }

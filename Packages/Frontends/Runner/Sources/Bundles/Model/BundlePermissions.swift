@@ -6,7 +6,7 @@ public struct BundlePermissions: Sendable, Hashable {
     public var effects = Effect.reads
     /// Actions that may do whatever they do: an id, or the beginning of one and `.*`.
     public var actions: [String] = []
-    /// The servers that may be spoken to; all that the person's settings name when nil.
+    /// The servers that may be spoken to; every one when nil.
     public var hosts: [String]?
     /// The tools that models may use without being asked, as `source/tool` with `*`.
     public var tools: [String] = []

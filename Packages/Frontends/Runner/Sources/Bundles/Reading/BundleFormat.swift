@@ -37,9 +37,10 @@ public enum BundleFormat {
             "actions", "Actions that may do whatever they do: an id, or the beginning of ids as in chat.*",
             .optional(.array(.string))),
         .init(
-            "hosts", "Servers that may be spoken to, as in *.example.com; all that are set up when absent",
+            "hosts", "Servers that may be spoken to, as in *.example.com; every server when absent",
             .optional(.array(.string))),
-        .init("tools", "Tools that models may use, as source/tool with *", .optional(.array(.string))),
+        .init(
+            "tools", "Tools that models may use without being asked, as source/tool with *", .optional(.array(.string))),
     ])
 
     static let schedule = Schema.record([

@@ -84,7 +84,8 @@ struct BundleRunning: Sendable {
         _ library: BundleLibrary, before: JSONObject, mustBe digest: String?, _ environment: EnvironmentValues
     ) async throws -> (Bundle, JSONObject) {
         let (bundle, wrong) = Bundle.reading(library.root)
-        let checked = BundleCheck.check(bundle, wrong, in: RegistrySurroundings(host: host, library: library))
+        let checked = BundleCheck.check(
+            bundle, wrong, within: context.caller.grant, in: RegistrySurroundings(host: host, library: library))
         if let path = library.untrusted { throw RunnerError.notTrusted(path) }
         if let digest, digest != library.digest { throw RunError.changed(library.root.file) }
         var problems = checked.problems

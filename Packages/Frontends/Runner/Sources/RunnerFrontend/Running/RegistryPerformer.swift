@@ -20,8 +20,7 @@ struct RegistryPerformer: StepPerformer {
         let value = try await timed(limit) {
             // What destroys was agreed to by what the bundle says, or it is refused there.
             try await context.perform(
-                action, arguments, as: context.caller.narrowed(by: grant, asking: interaction), output: output,
-                limit: limit, isAgreed: true)
+                action, arguments, narrowedBy: grant, asking: interaction, output: output, limit: limit, isAgreed: true)
         }
         guard value.exit == .done else { throw RunnerError.ended(action: action.id, value.exit, result: value.json) }
         return value.json

@@ -4,8 +4,11 @@ import Glibc
 public struct FileMark: Sendable, Hashable {
     /// The mark as one word, to be kept as text.
     public let text: String
+    /// Whether the file has nothing in it.
+    public let isEmpty: Bool
 
     init(_ status: stat) {
+        isEmpty = status.st_size == 0
         // A write usually puts another file in its place; the times tell a number that was used again from the old file.
         text =
             "\(status.st_dev).\(status.st_ino).\(status.st_size).\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)."
