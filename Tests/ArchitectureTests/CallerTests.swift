@@ -1,8 +1,8 @@
 import Testing
 import WorkspaceSupport
 
-/// Whoever acts for somebody else may do no more. Only where a person sits at a surface, somebody begins with everything.
-@Test("nobody is taken for the person but at a surface")
+/// Only a surface at which a person sits may make a caller who may do everything; all others narrow the caller they have.
+@Test("only surfaces make a caller for the person")
 func personsAreAtSurfaces() throws {
     let workspace = Workspace.current
     let found = try ["Packages", "Apps"].flatMap { try workspace.files(in: $0, ending: ".swift") }.filter { file in

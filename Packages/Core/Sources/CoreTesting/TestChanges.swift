@@ -3,7 +3,7 @@ import Synchronization
 
 /// Settings that change when a test says so.
 public final class TestChanges: Renewal {
-    private let state = Mutex((next: Renewed?.none, looks: 0))
+    private let state = Mutex((next: RenewalOutcome?.none, looks: 0))
 
     public init() {}
 
@@ -11,7 +11,7 @@ public final class TestChanges: Renewal {
     public var looks: Int { state.withLock { $0.looks } }
 
     /// What comes of the next look.
-    public func put(_ next: Renewed) { state.withLock { $0.next = next } }
+    public func put(_ next: RenewalOutcome) { state.withLock { $0.next = next } }
 
     public func isDue() -> Bool {
         state.withLock { state in
@@ -20,7 +20,7 @@ public final class TestChanges: Renewal {
         }
     }
 
-    public func renewed(after present: Generation) -> Renewed {
+    public func renewed(after present: Generation) -> RenewalOutcome {
         state.withLock { exchange(&$0.next, with: nil) } ?? .kept("nothing was put there")
     }
 }

@@ -57,7 +57,7 @@ private struct Succession {
 
     func journal(_ index: Int) throws -> Journal { try hosts[index].composition.registry.one(Journal.self) }
 
-    /// Puts settings in the place of those before, as somebody does who then tells the session.
+    /// Changes the settings, and tells the session to look.
     func change(to index: Int) {
         changes.put(.renewed(hosts[index].host, failure: nil))
         session.lookAgain()

@@ -1,4 +1,4 @@
-/// Who asks for something: what they may do, and who answers questions on their behalf.
+/// Who asks for something: it carries what they may do, and who answers questions for them.
 public struct Caller: Sendable {
     /// That of the action which is being done now, for what lies deep below it, such as a request to a server. Nil
     /// outside of actions.
@@ -15,10 +15,10 @@ public struct Caller: Sendable {
     /// The person at a surface.
     public static func person(_ interaction: any Interaction) -> Caller { Caller(.person, interaction) }
 
-    /// A caller that acts for this one, and may do no more.
+    /// A caller that acts for this one and may do no more than it.
     ///
     /// - Parameters:
-    ///   - grant: what is left to it; nil for everything.
+    ///   - grant: limits the new caller further; nil adds no limit.
     ///   - interaction: who answers its questions; nil for who answers this caller's.
     public func narrowed(by grant: Grant?, asking interaction: (any Interaction)? = nil) -> Caller {
         Caller(grant.map(self.grant.narrowed) ?? self.grant, interaction ?? self.interaction)

@@ -72,14 +72,20 @@ public struct Grant: Sendable, Hashable {
             let isListed = layers.allSatisfy { layer in
                 layer.tools.contains { Pattern.fits($0, "\(source)/\(name)") }
             }
-            if isListed, !layers.isEmpty { return .allow(rule: "permissions.tools of \(holders)") }
+            if isListed, !layers.isEmpty { return .allow(rule: allowance) }
             return .ask(rule: "nobody has agreed to it beforehand")
         }
     }
 
-    private var allowance: String { layers.isEmpty ? "it is you who asks" : "\(holders) may do so" }
-
-    private var holders: String { layers.map(\.holder.words).joined(separator: " and ") }
+    private var allowance: String {
+        if layers.isEmpty { return "you may do everything" }
+        return layers.map { layer in
+            switch layer.holder {
+            case .model: "offered to models"
+            case .bundle: "permitted by \(layer.holder.words)"
+            }
+        }.joined(separator: " and ")
+    }
 }
 
 extension Grant.Layer {
@@ -88,7 +94,7 @@ extension Grant.Layer {
         case .model where isForModels: return nil
         case .model:
             return .deny(
-                rule: "a model does no action that is not offered to models, and \(id) is not",
+                rule: "not offered to models",
                 mend: "do it yourself: martlet \(id.split(separator: ".").joined(separator: " "))")
         case .bundle:
             if effect <= effects || actions.contains(where: { Self.covers($0, id) }) { return nil }
@@ -122,5 +128,30 @@ extension Grant.Holder {
         case .bundle(let name): "the bundle \(PlainText.escape(name).quotedForMessage)"
         case .model: "a model"
         }
+    }
+}
+
+/// Words in which `*` stands for anything.
+private enum Pattern {
+    static func fits(_ pattern: String, _ text: String) -> Bool {
+        let (pattern, text) = (Array(pattern.utf8), Array(text.utf8))
+        var (place, next) = (0, 0)
+        // Where the last star stands, and what it has taken so far: it takes more only when nothing else helps.
+        var star: (place: Int, taken: Int)?
+        while next < text.count {
+            if place < pattern.count, pattern[place] == UInt8(ascii: "*") {
+                star = (place, next)
+                place += 1
+            } else if place < pattern.count, pattern[place] == text[next] {
+                place += 1
+                next += 1
+            } else if let (before, taken) = star {
+                star = (before, taken + 1)
+                (place, next) = (before + 1, taken + 1)
+            } else {
+                return false
+            }
+        }
+        return pattern[place...].allSatisfy { $0 == UInt8(ascii: "*") }
     }
 }

@@ -27,7 +27,7 @@ public struct ActionContext: Sendable {
         tracer = generation.tracer
     }
 
-    /// Asks the person, or fails clearly where nobody is.
+    /// Asks the person; fails with a clear error when nobody can answer.
     public var interaction: any Interaction { caller.interaction }
 
     public var registry: Registry { generation.registry }

@@ -55,14 +55,14 @@ public struct RegistryBuilder {
         libraries.append(library)
     }
 
-    /// What this feature's next ones find again when the settings have changed: made once in a session. Whatever is not
-    /// shared is made anew, with the new settings.
+    /// A value that the feature keeps when the settings change: it is made once in a session. Everything that is not
+    /// shared is made again with the new settings.
     public func shared<Value: Sendable>(_ name: String, _ make: () -> Value) -> Value {
         surroundings.shared.value("\(current.id) \(name)", make)
     }
 
-    /// Says what is to be closed when the composition is: once, and after every feature that uses this one. Store there
-    /// what must not be lost, and give back what was opened; it has to be cheap where nothing was.
+    /// Registers work that runs once when the composition closes, after the features that use this one have closed. It
+    /// saves what must not be lost and releases what was opened, and costs nothing when nothing was.
     public mutating func closes(_ close: @escaping @Sendable () async -> Void) {
         closings.append(close)
     }

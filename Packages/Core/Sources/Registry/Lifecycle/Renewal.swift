@@ -6,11 +6,11 @@ public protocol Renewal: Sendable {
     func isDue() -> Bool
 
     /// Another host, made of what there is now; what has changed is not told of again.
-    func renewed(after present: Generation) -> Renewed
+    func renewed(after present: Generation) -> RenewalOutcome
 }
 
 /// What came of a change.
-public enum Renewed: Sendable {
+public enum RenewalOutcome: Sendable {
     case renewed(Host, failure: (any Failure)?)
     /// The present one stays, and why: told once.
     case kept(String)

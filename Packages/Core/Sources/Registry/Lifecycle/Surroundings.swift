@@ -1,4 +1,5 @@
 public import Capabilities
+import Synchronization
 
 /// What a feature may know of the machine and the person before anything is composed.
 public struct Surroundings: Sendable {
@@ -45,5 +46,20 @@ public struct Surroundings: Sendable {
         Surroundings(
             environment: [:], locations: Locations(current: "/", config: "", data: "", state: "", cache: ""),
             clock: ContinuousClock(), now: { Timestamp(microseconds: 0) })
+    }
+}
+
+/// What features share among the compositions of a session, by feature and name.
+final class SharedValues: Sendable {
+    private let values = Mutex<[String: any Sendable]>([:])
+
+    /// The value that is there, else a new one, which stays.
+    func value<Value: Sendable>(_ name: String, _ make: () -> Value) -> Value {
+        values.withLock { values in
+            if let value = values[name] as? Value { return value }
+            let value = make()
+            values[name] = value
+            return value
+        }
     }
 }

@@ -57,7 +57,7 @@ public final class WorkbenchSession: Sendable {
     private struct Live {
         let generation: Generation
         var users = 0
-        /// Closes it, once a newer one has taken its place and nobody uses it any more.
+        /// The task that closes it; set when it is no longer the newest and has no users.
         var closing: Task<[String], Never>?
     }
 
@@ -65,7 +65,7 @@ public final class WorkbenchSession: Sendable {
     ///
     /// - Parameters:
     ///   - host: of which no other session is open.
-    ///   - failure: what is wrong with it.
+    ///   - failure: the problems of its settings and composition, if there are any.
     ///   - renewal: says when another host takes its place; nil for never.
     public init(
         _ host: Host, failure: (any Failure)? = nil, limits: Limits = Limits(), renewal: (any Renewal)? = nil
@@ -90,7 +90,8 @@ public final class WorkbenchSession: Sendable {
     /// - Parameters:
     ///   - limit: after which it is cancelled, and given up where it does not listen; nil for none.
     ///   - isAgreed: whether the person has agreed beforehand to what destroys.
-    /// - Throws: `RegistryError`, `AccessFailure`, `ArgumentsFailure`, `InteractionError`, `SessionError`, or what the action itself throws.
+    /// - Throws: `RegistryError`, `AccessFailure`, `ArgumentsFailure`, `InteractionError`, `SessionError`, or what the action
+    ///   itself throws.
     public func perform(
         _ id: String, _ arguments: JSONObject = [:], as caller: Caller, output: any ActionOutput,
         limit: Duration? = nil, isAgreed: Bool = false

@@ -6,7 +6,7 @@ import HTTPServer
 /// What the routes of a gateway work with.
 public struct APIServices: Sendable {
     /// What the settings decide. A gateway that lasts may have others for the next request.
-    public struct Settled: Sendable {
+    public struct SettingsParts: Sendable {
         public let turns: Turns
         public let folders: ProjectFolders
 
@@ -17,7 +17,7 @@ public struct APIServices: Sendable {
     }
 
     public let store: GatewayStore
-    private let settled: @Sendable () -> Settled
+    private let parts: @Sendable () -> SettingsParts
     /// Of the program, as `/health` tells it.
     public let version: String
     public let metrics: GatewayMetrics
@@ -35,10 +35,10 @@ public struct APIServices: Sendable {
 
     public init(
         store: GatewayStore, version: String, metrics: GatewayMetrics = GatewayMetrics(),
-        now: @escaping @Sendable () -> Timestamp, settled: @escaping @Sendable () -> Settled
+        now: @escaping @Sendable () -> Timestamp, parts: @escaping @Sendable () -> SettingsParts
     ) {
         self.store = store
-        self.settled = settled
+        self.parts = parts
         self.version = version
         self.metrics = metrics
         self.now = now
@@ -49,13 +49,13 @@ public struct APIServices: Sendable {
         store: GatewayStore, turns: Turns, folders: ProjectFolders, version: String,
         metrics: GatewayMetrics = GatewayMetrics(), now: @escaping @Sendable () -> Timestamp
     ) {
-        let settled = Settled(turns: turns, folders: folders)
-        self.init(store: store, version: version, metrics: metrics, now: now) { settled }
+        let parts = SettingsParts(turns: turns, folders: folders)
+        self.init(store: store, version: version, metrics: metrics, now: now) { parts }
     }
 
     /// The turns with the settings of now; a request asks for them once.
-    public var turns: Turns { settled().turns }
-    public var folders: ProjectFolders { settled().folders }
+    public var turns: Turns { parts().turns }
+    public var folders: ProjectFolders { parts().folders }
 
     var uptime: Duration { now() - started }
     /// The present in seconds since 1970, as OpenAI's objects have it.

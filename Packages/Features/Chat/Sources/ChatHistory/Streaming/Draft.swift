@@ -13,7 +13,7 @@ public final class Draft: Sendable {
         /// All that came, and what of it is not stored yet.
         var all = PartCollector()
         var unsaved = PartCollector()
-        var row: Saved?
+        var row: Row?
         var pieces = 0
         /// Stores what comes; ends by itself when nothing has come for a while.
         var saver: Task<Void, Never>?
@@ -22,7 +22,7 @@ public final class Draft: Sendable {
     }
 
     /// The message, which others leave alone until its hold is given back.
-    private struct Saved {
+    private struct Row {
         let id: MessageID
         let isBranch: Bool
         let hold: Holdings.Hold
@@ -83,7 +83,7 @@ extension Draft {
         }
     }
 
-    private func nextPiece() -> (parts: [Message.Part], number: Int, row: Saved?)? {
+    private func nextPiece() -> (parts: [Message.Part], number: Int, row: Row?)? {
         state.withLock { state in
             guard !state.isEnded, state.row == nil || !state.unsaved.isEmpty else {
                 state.saver = nil
@@ -100,7 +100,7 @@ extension Draft {
         }
     }
 
-    private func write(_ parts: [Message.Part], _ number: Int, _ row: Saved?) async throws -> Saved {
+    private func write(_ parts: [Message.Part], _ number: Int, _ row: Row?) async throws -> Row {
         try await history.database.write { [self] connection in
             let row = try row ?? insert(into: connection, entry(Message(.assistant, []), .streaming))
             if !parts.isEmpty { try connection.addPiece(number, parts, to: row.id) }
@@ -108,11 +108,11 @@ extension Draft {
         }
     }
 
-    private func insert(into connection: Connection, _ entry: NewEntry) throws -> Saved {
+    private func insert(into connection: Connection, _ entry: NewEntry) throws -> Row {
         try connection.settle(history.drafts)
         let (id, isBranch) = try connection.insert(
             entry, into: connection.row(of: conversation), after: parent, .next)
-        return Saved(id: id, isBranch: isBranch, hold: history.drafts.hold(id.draftName))
+        return Row(id: id, isBranch: isBranch, hold: history.drafts.hold(id.draftName))
     }
 
     private func entry(_ message: Message, _ state: Entry.State) -> NewEntry {

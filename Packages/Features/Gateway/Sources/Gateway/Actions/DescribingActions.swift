@@ -21,7 +21,7 @@ struct DescribingActions {
         Action("gateway.routes", "List what the gateway answers", .reads) { context in
             let live = LiveSettings(context, services.store)
             let api = APIServices(
-                store: services.store, version: context.host.version, now: context.host.now, settled: live.settled)
+                store: services.store, version: context.host.version, now: context.host.now, parts: live.parts)
             return try Routes(try gatewayRoutes(api)).all.map(RouteRow.init)
         }
         .details("The same declarations route the requests and make GET /openapi.json, which has everything else.")

@@ -34,7 +34,7 @@ struct GatewayServer {
         let identity = try ServerIdentity(settings: settings, surroundings: services.surroundings).load()
         let (token, place) = try await services.token.current(context)
         let api = APIServices(
-            store: services.store, version: context.host.version, now: context.host.now, settled: live.settled)
+            store: services.store, version: context.host.version, now: context.host.now, parts: live.parts)
         let server = HTTPServer(
             try Routes(try gatewayRoutes(api)), try configuration(api, wish, identity, following(token)))
         let (started, signal) = AsyncStream.makeStream(of: [BoundAddress].self)

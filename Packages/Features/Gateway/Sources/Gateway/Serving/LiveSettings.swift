@@ -24,7 +24,7 @@ final class LiveSettings: Sendable {
 
     private struct Present {
         let generation: Generation
-        let settled: APIServices.Settled
+        let parts: APIServices.SettingsParts
     }
 
     init(_ context: ActionContext, _ store: GatewayStore, socket: String? = nil) {
@@ -38,40 +38,40 @@ final class LiveSettings: Sendable {
     var count: Int { running.count }
 
     /// What holds now.
-    func settled() -> APIServices.Settled {
+    func parts() -> APIServices.SettingsParts {
         let newest = context.session.keepNewest(telling: context.notice)
         if let known = known(newest.generation) { return known }
-        let next = Present(generation: newest.generation, settled: settled(newest))
-        let (settled, isChange) = state.withLock { state -> (APIServices.Settled, Bool) in
+        let next = Present(generation: newest.generation, parts: parts(newest))
+        let (parts, isChange) = state.withLock { state -> (APIServices.SettingsParts, Bool) in
             guard let present = state.present else {
                 state.present = next
-                return (next.settled, false)
+                return (next.parts, false)
             }
             // Another request may have been here first, or have found newer ones meanwhile.
-            guard present.generation.number < next.generation.number else { return (present.settled, false) }
-            state.former = (state.former + [present.settled.turns]).filter(\.isListing)
+            guard present.generation.number < next.generation.number else { return (present.parts, false) }
+            state.former = (state.former + [present.parts.turns]).filter(\.isListing)
             state.present = next
-            return (next.settled, true)
+            return (next.parts, true)
         }
         if isChange { tell(next.generation.host.settings) }
-        return settled
+        return parts
     }
 
-    private func known(_ generation: Generation) -> APIServices.Settled? {
+    private func known(_ generation: Generation) -> APIServices.SettingsParts? {
         state.withLock { state in
             guard let present = state.present, present.generation.number >= generation.number else { return nil }
-            return present.settled
+            return present.parts
         }
     }
 
     /// Ends what runs.
     func close() async {
-        let turns = state.withLock { state in state.former + [state.present?.settled.turns].compactMap(\.self) }
+        let turns = state.withLock { state in state.former + [state.present?.parts.turns].compactMap(\.self) }
         for turns in turns { await turns.close() }
     }
 
     /// Turns for other programs: with every provider and every tool that this composition has.
-    private func settled(_ kept: KeptGeneration) -> APIServices.Settled {
+    private func parts(_ kept: KeptGeneration) -> APIServices.SettingsParts {
         let host = kept.generation.host
         let settings = host.settings.view(for: GatewayFeature.manifest.id)
         let turns = Turns(
@@ -83,7 +83,7 @@ final class LiveSettings: Sendable {
             sources: { kept.generation.registry.all((any ToolSource).self) },
             claude: host.claude, clock: host.clock, now: host.now, tracer: kept.generation.tracer, running: running,
             keeping: kept)
-        return APIServices.Settled(turns: turns, folders: ProjectFolders(settings, host.surroundings))
+        return APIServices.SettingsParts(turns: turns, folders: ProjectFolders(settings, host.surroundings))
     }
 
     /// Says what is taken up, and what has to wait.

@@ -1,3 +1,4 @@
+public import Capabilities
 import Synchronization
 
 /// The turns that run. It owns their tasks: whoever closes it has awaited them all.
@@ -60,4 +61,18 @@ struct RunningTurn: Sendable {
     let session: String?
     let control: TurnControl
     let task: Task<Result<TurnReport, any Error>, Never>
+}
+
+/// Everything that runs in a gateway and waits for an answer, whichever settings it began with.
+public final class RunningTurns: Sendable {
+    let table = TurnTable()
+    let approvals: Approvals
+    let toolRuns = ToolRuns()
+
+    public init(clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp) {
+        approvals = Approvals(clock: clock, now: now)
+    }
+
+    /// How many turns and completions run.
+    public var count: Int { table.count }
 }

@@ -67,7 +67,7 @@ struct ChangedSettingsTests {
         }
     }
 
-    @Test("does nothing without its settings while somebody writes them, and takes up an empty file that stays so")
+    @Test("keeps its settings while an editor rewrites the file, and takes up an empty file at the second look")
     func emptied() async throws {
         try await withBench(WordFeature.self) { bench in
             try bench.write("{word: {word: 'one'}}", to: bench.userFile)

@@ -86,11 +86,17 @@ private struct SeekingFeature: Feature {
 
 @Suite("Actions of a session", .timeLimit(.minutes(5)))
 struct SessionTests {
-    private func look(_ session: WorkbenchSession) async throws -> JSON {
+    /// The result of an action that the person does.
+    private func result(
+        of id: String, in session: WorkbenchSession, limit: Duration? = nil
+    ) async throws -> JSON {
         try await session.perform(
-            "slow.look", as: .person(HeadlessInteraction()),
-            output: RecordingOutput(), limit: .seconds(60)
+            id, as: .person(HeadlessInteraction()), output: RecordingOutput(), limit: limit
         ).json
+    }
+
+    private func look(_ session: WorkbenchSession) async throws -> JSON {
+        try await result(of: "slow.look", in: session, limit: .seconds(60))
     }
 
     @Test("share what they need: it is started once, all wait for it, and it is stopped in the end")
@@ -103,10 +109,8 @@ struct SessionTests {
             }
             #expect(seen == Array(repeating: true, count: 10))
             #expect(await session.close() == [])
-            let counts = try await session.perform(
-                "slow.counts", as: .person(HeadlessInteraction()),
-                output: RecordingOutput())
-            #expect(counts.json == [1, 1, 1])
+            let counts = try await result(of: "slow.counts", in: session)
+            #expect(counts == [1, 1, 1])
         }
     }
 
@@ -114,9 +118,8 @@ struct SessionTests {
     func provider() async throws {
         try await withBench(SlowFeature.self, SeekingFeature.self) { bench in
             let session = bench.workbench.open()
-            let found = try await session.perform(
-                "seeking.find", as: .person(HeadlessInteraction()), output: RecordingOutput())
-            #expect(found.json == ["greeter": true, "trust": false])
+            let found = try await result(of: "seeking.find", in: session)
+            #expect(found == ["greeter": true, "trust": false])
             #expect(await session.close() == [])
         }
     }
@@ -160,9 +163,7 @@ struct SessionTests {
         try await withBench(SlowFeature.self) { bench in
             let session = bench.workbench.open()
             let isAnybodys = try await ActionContext.$current.withValue(try TestHost([any Feature.Type]()).context()) {
-                try await session.perform(
-                    "slow.person", as: .person(HeadlessInteraction()), output: RecordingOutput()
-                ).json
+                try await result(of: "slow.person", in: session)
             }
             #expect(isAnybodys == false)
             #expect(await session.close() == [])
@@ -178,10 +179,8 @@ struct SessionTests {
             #expect(await session.close() == [])
             #expect(await session.close() == [])
             #expect(await failure { _ = try await look(session) }?.code == "host.closed")
-            let counts = try await session.perform(
-                "slow.counts", as: .person(HeadlessInteraction()),
-                output: RecordingOutput())
-            #expect(counts.json == [1, 1, 1])
+            let counts = try await result(of: "slow.counts", in: session)
+            #expect(counts == [1, 1, 1])
         }
     }
 
@@ -190,8 +189,7 @@ struct SessionTests {
         try await withBench(SlowFeature.self) { bench in
             let session = bench.workbench.open()
             let task = Task {
-                _ = try await session.perform(
-                    "slow.deaf", as: .person(HeadlessInteraction()), output: RecordingOutput(), limit: .seconds(3600))
+                _ = try await result(of: "slow.deaf", in: session, limit: .seconds(3600))
             }
             for await _ in SlowFeature.deafness.stream { break }
             task.cancel()
@@ -204,10 +202,7 @@ struct SessionTests {
     func limit() async throws {
         try await withBench(SeekingFeature.self) { bench in
             let session = bench.workbench.open()
-            let failure = await failure {
-                _ = try await session.perform(
-                    "seeking.hang", as: .person(HeadlessInteraction()), output: RecordingOutput())
-            }
+            let failure = await failure { _ = try await result(of: "seeking.hang", in: session) }
             #expect(failure?.code == "host.timed-out")
             #expect(await session.close() == [])
         }

@@ -28,8 +28,8 @@ public struct BundleCheck {
     }
 
     /// - Parameters:
-    ///   - problems: what was wrong when the bundle was read.
-    ///   - grant: what whoever runs it may do.
+    ///   - problems: those that reading the bundle has found.
+    ///   - grant: that of the caller who runs the bundle.
     public static func check(
         _ bundle: Bundle, _ problems: [BundleProblem] = [], within grant: Grant = .person,
         in surroundings: any BundleSurroundings

@@ -1,4 +1,5 @@
 import Capabilities
+import FileKit
 import Registry
 import Settings
 import Synchronization
@@ -32,7 +33,7 @@ final class SettingsWatch: Renewal {
         }
     }
 
-    func renewed(after present: Generation) -> Renewed {
+    func renewed(after present: Generation) -> RenewalOutcome {
         let next = Workbench(recipe, sharing: present.host.surroundings)
         // What has been written while it was read is found at the next look.
         state.withLock { ($0.read, $0.emptied) = (next.marks, nil) }
@@ -58,11 +59,29 @@ final class SettingsWatch: Renewal {
 }
 
 extension Host {
-    /// The project's file whose settings do not hold any more because somebody changed it. A trust that the person has
-    /// taken back holds nothing on.
+    /// A project's settings file that has lost its trust because its content changed, if there is one. Trust that the
+    /// person took back does not count.
     fileprivate func fileWithoutTrust(after present: Host) throws -> String? {
         let trust = ProjectTrust(state: locations.state)
         let lost = settings.inert.filter { !present.settings.inert.contains($0) }
         return try lost.map(\.file).first { try trust.trusted($0) != nil }
+    }
+}
+
+/// How the files that settings come from were at one moment.
+struct SettingsMarks: Sendable, Equatable {
+    private var marks: [String: FileMark] = [:]
+
+    init(of paths: [String]) {
+        for path in paths {
+            do { marks[path] = try Files.mark(path) } catch {
+                // What cannot be looked at cannot be read either, which is told where it is read.
+            }
+        }
+    }
+
+    /// Whether a file that had something in it is empty or gone.
+    func lacksContent(of before: SettingsMarks) -> Bool {
+        before.marks.contains { path, mark in !mark.isEmpty && marks[path]?.isEmpty ?? true }
     }
 }
