@@ -21,6 +21,8 @@ struct ClaudeOrder {
         var arguments = [
             "-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
             "--include-partial-messages", "--permission-prompt-tool", "stdio",
+            // A project's settings and servers name programs, which the command would start without asking anybody.
+            "--setting-sources", "user", "--strict-mcp-config",
         ]
         if !request.model.isEmpty, request.model != "default" { arguments += ["--model=\(request.model)"] }
         if let resume { arguments += ["--resume=\(resume)"] }

@@ -21,10 +21,6 @@ struct ClaudePermissions {
         }
     }
 
-    private static let reading: Set<String> = [
-        "Read", "Glob", "Grep", "LS", "WebFetch", "WebSearch", "TodoWrite", "NotebookRead", "ToolSearch", "ListAgents",
-    ]
-
     private let run: ClaudeRun
     private var open: [String: Open] = [:]
     /// Grows by what the person wants to be remembered.
@@ -49,7 +45,7 @@ struct ClaudePermissions {
             return Step(events: turn.deny(call, by: .nobody), reply: ClaudeReply.deny(id, words))
         }
         let request = ApprovalRequest(
-            call: call, tool: name, source: "claude", effect: Self.reading.contains(name) ? .reads : .writes,
+            call: call, tool: name, source: "claude", effect: ClaudeTools.effect(of: call, in: run.order.folder),
             summary: body?["description"]?.string ?? body?["display_name"]?.string ?? "")
         let (verdict, rule) = policy.verdict(for: request)
         let origin = rule.map(ApprovalDecision.Origin.rule) ?? .effect

@@ -76,6 +76,31 @@ struct ClaudePermissionTests {
         }
     }
 
+    @Test("what reads elsewhere than in the folder, or fetches, is asked about; what reads in it is not")
+    func elsewhere() async throws {
+        let script = """
+            import os
+            os.symlink("/etc", "way-out")
+            begin()
+            calls = [("Read", {"file_path": "x"}), ("Grep", {"pattern": "/etc"}), ("Glob", {"pattern": "**/*.swift"}),
+                     ("Read", {"file_path": os.getcwd() + "/a/b"}), ("TodoWrite", {}), ("LS", {"path": "."}),
+                     ("Read", {"file_path": "/etc/passwd"}), ("Read", {"file_path": "../x"}), ("Read", {"file_path": "~/x"}),
+                     ("Read", {"file_path": "way-out/passwd"}), ("Read", {"file_path": 3}), ("Glob", {"pattern": "/etc/*"}),
+                     ("Grep", {"pattern": "x", "path": "/"}), ("WebFetch", {"url": "http://127.0.0.1/"}),
+                     ("WebSearch", {"query": "x"}), ("Unheard", {})]
+            for number, (name, input) in enumerate(calls):
+                ask(name, input, id=f"t-{number}", request=f"r-{number}")
+                seen(hear()["response"]["response"]["behavior"])
+            result()
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let turn = try await claude.turn(approve: { _ in ApprovalAnswer(isAllowed: false) })
+            #expect(turn.isAnswered)
+            let seen = try claude.seen().compactMap(\.string)
+            #expect(seen == Array(repeating: "allow", count: 6) + Array(repeating: "deny", count: 10))
+        }
+    }
+
     @Test("an approval that lasts is remembered for the turn, and in the session only")
     func lasting() async throws {
         let script =

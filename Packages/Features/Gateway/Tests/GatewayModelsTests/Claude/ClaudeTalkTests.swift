@@ -28,6 +28,8 @@ struct ClaudeTalkTests {
             let seen = try #require(try claude.seen().first)
             let arguments = (seen["arguments"]?.array ?? []).compactMap(\.string)
             #expect(arguments.contains("--verbose") && arguments.contains("--model=opus"))
+            let sources = arguments.firstIndex(of: "--setting-sources").map { arguments[$0 + 1] }
+            #expect(sources == "user" && arguments.contains("--strict-mcp-config"), "a project's hooks would run")
             #expect(
                 arguments.contains("--append-system-prompt=Be brief.")
                     && !arguments.contains { $0.hasPrefix("--resume") })

@@ -1,0 +1,49 @@
+import Capabilities
+import FileKit
+import JSON
+
+/// What is known of the command's own tools, which it names in its questions.
+enum ClaudeTools {
+    /// Those that reach neither files nor the network.
+    private static let harmless: Set<String> = ["TodoWrite", "ToolSearch", "ListAgents"]
+
+    /// Those that read files, by the inputs that say where.
+    private static let reading: [String: [String]] = [
+        "Read": ["file_path"], "NotebookRead": ["notebook_path"], "LS": ["path"], "Grep": ["path"],
+        "Glob": ["path", "pattern"],
+    ]
+
+    /// Whether a call only reads, and only in the folder of the turn: what it reads elsewhere, or fetches, somebody has to
+    /// agree to. A tool that we do not know may do anything.
+    static func effect(of call: ToolCall, in folder: String) -> Effect {
+        if harmless.contains(call.name) { return .reads }
+        guard let places = reading[call.name] else { return .writes }
+        for place in places {
+            switch call.input[place] {
+            case nil, .null?: continue
+            case .string(let path)? where isInside(path, folder): continue
+            default: return .writes
+            }
+        }
+        return .reads
+    }
+
+    private static func isInside(_ path: String, _ folder: String) -> Bool {
+        // The command reads `~` as the person's home.
+        if path.hasPrefix("~") || path.utf8.contains(0) { return false }
+        let parts = path.split(separator: "/")
+        if parts.contains("..") { return false }
+        do throws(FileError) {
+            let root = try Files.canonical(folder)
+            var place = path.hasPrefix("/") ? path : "\(root)/\(path)"
+            // What is not there yet, or is a pattern, is where the nearest folder above it is.
+            while !Files.exists(place), let slash = place.lastIndex(of: "/"), slash != place.startIndex {
+                place = String(place[..<slash])
+            }
+            let resolved = try Files.canonical(place)
+            return resolved == root || resolved.hasPrefix(root == "/" ? "/" : "\(root)/")
+        } catch {
+            return false
+        }
+    }
+}
