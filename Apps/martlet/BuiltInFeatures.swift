@@ -18,17 +18,19 @@ enum BuiltInFeatures {
     static var all: [BuiltInFeature] {
         [
             // Sorted; `make feature NAME=Weather` adds an entry.
-            BuiltInFeature(trait: "Auth", provides: "SecretStore", "TrustStore", "Authenticator", "DataStore") {
+            BuiltInFeature(
+                trait: "Auth", provides: "SecretStore", "TrustStore", "Authenticator", "DataStore", "ServerList"
+            ) {
                 #if Auth
                     AuthFeature.self
                 #endif
             }.described("Servers, sign-in, secrets and certificates"),
-            BuiltInFeature(trait: "Chat", provides: "DataStore", "ModelProvider", "ConversationStore") {
+            BuiltInFeature(trait: "Chat", provides: "DataStore", "ModelProvider", "ConversationStore", "ServerList") {
                 #if Chat
                     ChatFeature.self
                 #endif
             }.described("Talk to models, with tools and a history", commands: "chat", "ask"),
-            BuiltInFeature(trait: "Gateway", provides: "DataStore", "ModelProvider") {
+            BuiltInFeature(trait: "Gateway", provides: "DataStore", "ModelProvider", "ServerList") {
                 #if Gateway
                     GatewayFeature.self
                 #endif

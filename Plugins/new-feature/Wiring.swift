@@ -50,8 +50,11 @@ struct Wiring {
     private static func entry(_ name: String, in lines: inout [String]) throws(Refusal) {
         let place = try elements(of: "        [", in: &lines)
         let indent = "            "
-        let opening = indent + "BuiltInFeature(trait: "
-        let next = place.first { lines[$0].hasPrefix(opening) && (lines[$0].quoted ?? "") > name } ?? place.endIndex
+        let opening = indent + "BuiltInFeature("
+        // The formatter puts a long entry on several lines, with the name on the second one.
+        let next =
+            place.first { lines[$0].hasPrefix(opening) && (lines[$0].quoted ?? lines[$0 + 1].quoted ?? "") > name }
+            ?? place.endIndex
         let entry = [
             "BuiltInFeature(trait: \"\(name)\") {", "    #if \(name)", "        \(name)Feature.self", "    #endif",
             "},",

@@ -40,7 +40,7 @@ func featuresAreListed() throws {
     #expect(try workspace.features() == packages)
     let frontends = try workspace.frontends()
     let all = (packages + frontends).sorted()
-    for pattern in [/BuiltInFeature\(trait: "(\w+)"/, /(?m)^#if (\w+)$/] {
+    for pattern in [/BuiltInFeature\(\s*trait: "(\w+)"/, /(?m)^#if (\w+)$/] {
         #expect(listed.matches(of: pattern).map { String($0.output.1) } == all)
     }
     let imports = listed.matches(of: /(?m)^    import (\w+)$/).map { String($0.output.1) }

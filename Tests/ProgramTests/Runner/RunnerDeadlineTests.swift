@@ -67,7 +67,9 @@ struct RunnerDeadlineTests {
                 ["auth", "secret", "set", "demo", "--value-stdin"], home: home.path,
                 adding: home.variables.merging(["MARTLET_PASSPHRASE": "open sesame"]) { $1 }, input: "4711-4711")
             #expect(stored.code == 0, "\(stored.errors)")
-            try home.write("{name: locked, env: {key: {secret: demo}}, steps: [{action: version}]}")
+            try home.write(
+                "{name: locked, env: {key: {secret: demo}}, permissions: {secrets: [demo]}, steps: [{action: version}]}"
+            )
             let run = try await home.martlet("run", "b.yaml")
             #expect(run.code == 2 && run.output == "")
             #expect(run.errors.contains("b.yaml:1:"), "\(run.errors)")

@@ -247,7 +247,7 @@ struct RunnerStoryTests {
             try home.write(
                 """
                 name: quiet
-                permissions: {actions: [file.write]}
+                permissions: {actions: [file.write], secrets: [demo]}
                 env: {key: {secret: demo}}
                 steps:
                   - {id: keep, action: file.write, with: {path: key.txt, text: "${{ env.key }}"}}

@@ -25,11 +25,13 @@ public enum FeatureConformance {
     ///   - environment: the variables that its actions find.
     ///   - samples: arguments for actions that need some, in the order in which they are done first. What only reads and
     ///     needs no arguments is done without being named.
+    ///   - texts: parameters that are plain texts although they sound as if they named a file, a server or a secret, as
+    ///     `action.parameter`, each with the reason why a grant need not decide about it.
     ///   - limits: how long it may take to start and to stop.
     public static func violations(
         of feature: any Feature.Type, with others: [any Feature.Type] = [], in folder: String = "/nonexistent",
         environment: [String: String] = [:], doing samples: KeyValuePairs<String, JSONObject> = [:],
-        limits: WorkbenchSession.Limits = .init()
+        texts: [String: String] = [:], limits: WorkbenchSession.Limits = .init()
     ) async throws -> [String] {
         var found: [String] = []
         let manifest = feature.manifest
@@ -42,7 +44,7 @@ public enum FeatureConformance {
         if try await before.haveGrown() {
             found.append("making the feature opened a file, a socket or a pipe")
         }
-        found += declarationViolations(manifest, test)
+        found += declarationViolations(manifest, test, texts)
         guard found.isEmpty else { return found }
         found += try await lifeViolations(manifest.id, test, limits, before)
         guard found.isEmpty else { return found }
@@ -53,7 +55,9 @@ public enum FeatureConformance {
         return found
     }
 
-    private static func declarationViolations(_ manifest: Manifest, _ test: TestHost) -> [String] {
+    private static func declarationViolations(_ manifest: Manifest, _ test: TestHost, _ texts: [String: String])
+        -> [String]
+    {
         var found: [String] = []
         for setting in manifest.settings where setting.summary.isEmpty || setting.summary.hasSuffix(".") {
             found.append("the setting \(setting.key.joined(separator: ".")) needs a summary without a final stop")
@@ -62,6 +66,13 @@ public enum FeatureConformance {
         for action in actions.all where actions.owner(of: action) == manifest.id {
             for parameter in action.parameters where parameter.summary.isEmpty || parameter.summary.hasSuffix(".") {
                 found.append("\(action.id): the parameter \(parameter.name) needs a summary without a final stop")
+            }
+            for parameter in action.parameters where parameter.namesSomething {
+                if texts["\(action.id).\(parameter.name)"] != nil { continue }
+                found.append(
+                    "\(action.id): the text \(parameter.name) sounds as if it named a file, a server or a secret; give it "
+                        + "their type (ReadPath, WritePath, FolderPath, HostValue, SecretName), or list it with a reason"
+                )
             }
             if case .record(let properties) = (action.result.element ?? action.result).unwrapped,
                 Set(properties.map(\.name)).count != properties.count
@@ -100,5 +111,19 @@ public enum FeatureConformance {
         if try await before.haveGrown() { found.append("it left a file, a socket or a pipe open") }
         if ChildProcesses.exist() { found.append("it left a child process behind") }
         return found
+    }
+}
+
+extension ParameterDeclaration {
+    private static let telling: Set<String> = [
+        "path", "paths", "file", "files", "folder", "folders", "directory", "host", "hosts", "address", "url", "server",
+        "servers", "secret", "secrets", "key", "keys",
+    ]
+
+    /// Whether it is a text that, by its name or its summary, leads somewhere.
+    fileprivate var namesSomething: Bool {
+        guard (schema.element ?? schema).unwrapped == .string else { return false }
+        let words = "\(name) \(summary)".lowercased().split { !$0.isLetter }.map(String.init)
+        return !Self.telling.isDisjoint(with: words)
     }
 }

@@ -84,7 +84,7 @@ struct SchemaCheckTests {
             (.number(nil), "1", "needs a number, not a string"),
             (.number(0...1), 2, "must be from 0.0 to 1.0, not 2.0"),
             (.string, false, "needs text, not a boolean"),
-            (.path(.file), nil, "needs text, not null"),
+            (.path(.read), nil, "needs text, not null"),
             (.url, "ftp:/x", "needs a URL such as https://example.com"),
             (.time, 5, "needs text, not an integer"),
             (.secret, ["s3cret"], "needs text, not an array"),
@@ -133,6 +133,9 @@ struct SchemaCheckTests {
                 try agree([String: ByteCount].self, json)
                 try agree([Timestamp?].self, json)
                 try agree(PathValue.self, json)
+                try agree(ReadPath.self, json)
+                try agree(HostValue.self, json)
+                try agree(SecretName.self, json)
                 try agree(JSON.self, json)
             }
         }

@@ -29,7 +29,7 @@ struct SchemaWordsTests {
             Good(.integer(nil), "-12", -12), Good(.integer(0...9), "9", 9),
             Good(.number(nil), "2.5", 2.5), Good(.number(nil), "2", .double(2)), Good(.number(0...1), "1e-3", 0.001),
             Good(.string, "a=b", "a=b"), Good(.string, "", ""), Good(.choice(["a", "b"]), "b", "b"),
-            Good(.path(.file), "a b", "a b"), Good(.url, "https://example.com", "https://example.com"),
+            Good(.path(.read), "a b", "a b"), Good(.url, "https://example.com", "https://example.com"),
             Good(.duration, "1m30s", "1m30s"), Good(.size(nil), "64KiB", "64KiB"),
             Good(.time, "2026-11-20T09:30:00Z", "2026-11-20T09:30:00Z"), Good(.secret, "s3cret", "s3cret"),
             Good(.optional(.integer(nil)), "3", 3),

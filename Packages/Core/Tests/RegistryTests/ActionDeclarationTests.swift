@@ -97,9 +97,9 @@ struct ActionDeclarationTests {
         }
         #expect(kind(.choice(["a", "b"])) == "a,b")
         #expect(kind(.optional(.boolean)) == "true,false")
-        #expect(kind(.path(.directory)) == "directories")
+        #expect(kind(.path(.folder)) == "directories")
         #expect(kind(.path(.any)) == "files")
-        #expect(kind(.array(.optional(.path(.file)))) == "files")
+        #expect(kind(.array(.optional(.path(.read)))) == "files")
         #expect(kind(.string) == "nothing")
     }
 }

@@ -66,7 +66,7 @@ struct ActionsFeature: PlainFeature {
     /// Every kind of value that the rich one does not take.
     static let values = Action(
         "demo.values", "Takes values", .reads,
-        .option("path", "A path", as: PathValue.self),
+        .option("path", "A path", as: ReadPath.self),
         .option("wait", "A duration", as: Duration.self),
         .option("size", "A size", as: ByteCount.self),
         .option("since", "A time", as: Timestamp.self),

@@ -13,7 +13,8 @@ struct ConformanceTests {
     @Test("are kept by a good feature, running or not, alone or with what it needs")
     func good() async {
         await #expect(processExitsWith: .success) {
-            let still = try await FeatureConformance.violations(of: ActionsFeature.self)
+            let still = try await FeatureConformance.violations(
+                of: ActionsFeature.self, texts: ["demo.rich.hosts": "it speaks to none"])
             #expect(still == [])
             let running = try await FeatureConformance.violations(of: Tidy.self)
             #expect(running == [])
@@ -44,6 +45,20 @@ struct ConformanceTests {
         await #expect(processExitsWith: .success) {
             let found = try await FeatureConformance.violations(of: Doubled.self)
             #expect(found == ["doubled.do: the result has two members of one name"])
+        }
+    }
+
+    @Test("are about texts that lead somewhere and do not say so by their type, but for those that are listed")
+    func leads() async {
+        await #expect(processExitsWith: .success) {
+            let found = try await FeatureConformance.violations(of: Leading.self)
+            #expect(
+                found.map { $0.prefix { $0 != ";" } } == [
+                    "leading.do: the text file sounds as if it named a file, a server or a secret",
+                    "leading.do: the text places sounds as if it named a file, a server or a secret",
+                ])
+            let texts = ["leading.do.file": "no file of ours", "leading.do.places": "they are never opened"]
+            #expect(try await FeatureConformance.violations(of: Leading.self, texts: texts).isEmpty)
         }
     }
 
@@ -158,6 +173,19 @@ private struct Doubled: PlainFeature {
 
     func register(in registry: inout RegistryBuilder) {
         registry.add(Action("doubled.do", "Does it", .reads) { _ in [Pair()] })
+    }
+}
+
+private struct Leading: PlainFeature {
+    static let manifest = Manifest(id: "leading", summary: "Leads somewhere", version: "1")
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(
+            Action(
+                "leading.do", "Does it", .reads, .argument("file", "What", as: String.self),
+                .option("places", "The servers", as: [String].self), .option("from", "Any path", as: ReadPath?.self),
+                .option("count", "How many keys", as: Int?.self), .option("word", "Said aloud", as: String?.self)
+            ) { _, _, _, _, _, _ in Nothing() })
     }
 }
 

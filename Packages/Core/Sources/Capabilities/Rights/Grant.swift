@@ -10,20 +10,48 @@ public struct Grant: Sendable, Hashable {
         public var effects: Effect
         /// Actions that may do whatever they do: an id, or the beginning of one and `.*`.
         public var actions: [String]
-        /// Patterns for servers, as `*.example.com` or `localhost:8080`; nil for all that there are.
-        public var hosts: [String]?
+        public var hosts: Hosts
+        /// Where files may be opened; nil for wherever the system lets the program.
+        public var folders: Folders?
+        /// Patterns for the names of secrets whose values may be had; nil for all.
+        public var secrets: [String]?
         /// Patterns for the tools that models may use without anybody being asked, as `source/tool`.
         public var tools: [String]
 
         public init(
-            _ holder: Holder, effects: Effect = .reads, actions: [String] = [], hosts: [String]? = nil,
-            tools: [String] = []
+            _ holder: Holder, effects: Effect = .reads, actions: [String] = [], hosts: Hosts = .all,
+            folders: Folders? = Folders(), secrets: [String]? = [], tools: [String] = []
         ) {
             self.holder = holder
             self.effects = effects
             self.actions = actions
             self.hosts = hosts
+            self.folders = folders
+            self.secrets = secrets
             self.tools = tools
+        }
+    }
+
+    /// Servers that may be spoken to, by patterns such as `*.example.com` or `localhost:8080`.
+    public enum Hosts: Sendable, Hashable {
+        case all
+        /// Those that the person has set up, as nobody has said more.
+        case setUp([String])
+        case named([String])
+    }
+
+    /// Folders beneath which files may be opened.
+    public struct Folders: Sendable, Hashable {
+        public var roots: [FolderRoot]
+        /// Whether these are what is permitted where nobody has said more.
+        public var isDefault: Bool
+        /// What stays closed even beneath these, by canonical paths: the program's own settings, keys and data.
+        public var closed: [String]
+
+        public init(roots: [FolderRoot] = [], isDefault: Bool = false, closed: [String] = []) {
+            self.roots = roots
+            self.isDefault = isDefault
+            self.closed = closed
         }
     }
 
@@ -61,11 +89,21 @@ public struct Grant: Sendable, Hashable {
             }
             return .allow(rule: allowance)
         case .host(let host, let port):
-            for layer in layers where !layer.allows(host: host, port: port) {
-                let name = host.contains(":") ? "[\(host)]" : host
+            for layer in layers {
+                if let refusal = layer.refusal(ofHost: host, port) { return refusal }
+            }
+            return .allow(rule: allowance)
+        case .path(let path, let purpose):
+            for layer in layers {
+                if let refusal = layer.refusal(ofPath: path, purpose) { return refusal }
+            }
+            return .allow(rule: allowance)
+        case .secret(let name):
+            for layer in layers where layer.secrets?.contains(where: { Pattern.fits($0, name.text) }) == false {
+                let shown = PlainText.escape(name.text)
                 return .deny(
-                    rule: "\(layer.holder.words) may not speak to \(PlainText.escape(name)):\(port)",
-                    mend: "add it to permissions.hosts")
+                    rule: "\(layer.holder.words) may not have the secret \(shown)",
+                    mend: layer.mend("secrets", layer.secrets == [] ? "" : nil, shown))
             }
             return .allow(rule: allowance)
         case .tool(let name, let source):
@@ -75,6 +113,33 @@ public struct Grant: Sendable, Hashable {
             if isListed, !layers.isEmpty { return .allow(rule: allowance) }
             return .ask(rule: "nobody has agreed to it beforehand")
         }
+    }
+
+    /// Throws when something of this may not be done, or not without somebody who agrees to it.
+    public func check(_ request: GrantRequest) throws(AccessFailure) {
+        switch decide(request) {
+        case .allow: return
+        case .ask(let rule): throw AccessFailure(rule: rule, mend: "do it yourself")
+        case .deny(let rule, let mend): throw AccessFailure(rule: rule, mend: mend)
+        }
+    }
+
+    /// Throws when an action may not be given these arguments. Who may do everything is not kept waiting.
+    package func check(_ requests: @autoclosure () -> [GrantRequest]) throws(AccessFailure) {
+        if layers.isEmpty { return }
+        for request in requests() { try check(request) }
+    }
+
+    /// Of the folders that hold a path which was allowed, the smallest: it lies in the others.
+    func innermostRoot(of path: String) -> (root: FolderRoot, closed: [String], holder: String)? {
+        var innermost: (root: FolderRoot, holder: String)?
+        for layer in layers {
+            for root in layer.folders?.roots ?? [] where root.relative(path) != nil {
+                if let found = innermost, found.root.canonical.utf8.count >= root.canonical.utf8.count { continue }
+                innermost = (root, layer.holder.words)
+            }
+        }
+        return innermost.map { ($0.root, layers.flatMap { $0.folders?.closed ?? [] }, $0.holder) }
     }
 
     private var allowance: String {
@@ -104,15 +169,55 @@ extension Grant.Layer {
         }
     }
 
+    fileprivate func refusal(ofPath path: String, _ purpose: PathPurpose) -> GrantDecision? {
+        guard let folders else { return nil }
+        let (shown, verb) = (PlainText.escape(path), purpose == .read ? "read" : "write")
+        let places = folders.roots.compactMap { $0.relative(path) }
+        guard !places.isEmpty else {
+            let folder = PlainText.escape(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+            return .deny(
+                rule: "\(holder.words) may not \(verb) \(shown)",
+                mend: mend("paths", folders.isDefault ? "." : nil, folder.isEmpty ? "/" : folder))
+        }
+        let isClosed = folders.closed.contains { path == $0 || path.hasPrefix("\($0)/") }
+        // A part of that name may be above a folder that was permitted, and not below it.
+        let isKept =
+            purpose != .read
+            && places.contains { $0.split(separator: "/").contains { Grant.keptFolders.contains(String($0)) } }
+        guard isClosed || isKept else { return nil }
+        let reason = isClosed ? "belongs to this program" : "decides what other programs start or trust"
+        return .deny(
+            rule: "\(holder.words) may not \(verb) \(shown), which \(reason)",
+            mend: "do it yourself, as no bundle may")
+    }
+
     /// Whether a server may be spoken to. A pattern without a port means all of them.
-    fileprivate func allows(host: String, port: Int) -> Bool {
-        guard let hosts else { return true }
+    fileprivate func refusal(ofHost host: String, _ port: Int) -> GrantDecision? {
+        let patterns: [String]
+        let isDefault: Bool
+        switch hosts {
+        case .all: return nil
+        case .setUp(let servers): (patterns, isDefault) = (servers, true)
+        case .named(let named): (patterns, isDefault) = (named, false)
+        }
         let name = host.contains(":") ? "[\(host)]" : host
-        return hosts.contains { pattern in
+        let isAllowed = patterns.contains { pattern in
             let pattern = pattern.lowercased()
             return Pattern.fits(pattern, host) || Pattern.fits(pattern, "\(name):\(port)")
                 || Pattern.fits(pattern, name)
         }
+        if isAllowed { return nil }
+        let shown = "\(PlainText.escape(name)):\(port)"
+        return .deny(
+            rule: "\(holder.words) may not speak to \(shown)",
+            mend: mend("hosts", isDefault ? "set-up" : nil, shown))
+    }
+
+    /// The line that would permit it. Where a list has not been written yet, what is permitted without it has to be on it.
+    fileprivate func mend(_ key: String, _ standard: String?, _ missing: String) -> String {
+        guard case .bundle = holder else { return "do it yourself" }
+        guard let standard else { return "add \"\(missing)\" to permissions.\(key)" }
+        return "write permissions: {\(key): [\(standard.isEmpty ? "" : "\(standard), ")\"\(missing)\"]}"
     }
 
     private static func covers(_ pattern: String, _ action: String) -> Bool {

@@ -3,6 +3,10 @@ public enum GrantRequest: Sendable, Hashable {
     /// - Parameter isForModels: whether the action says that it may be offered to models.
     case action(String, Effect, isForModels: Bool)
     case host(String, port: Int)
+    /// An absolute path without `.` and `..`.
+    case path(String, PathPurpose)
+    /// The value of a secret. What signs a request to the server that it was made for needs no permission.
+    case secret(SecretName)
     /// A tool that a model wants to use without anybody being asked.
     case tool(String, source: String)
 }

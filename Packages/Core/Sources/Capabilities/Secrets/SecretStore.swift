@@ -1,3 +1,5 @@
+public import JSON
+
 /// Keeps secrets by name. Auth's vault is one; the environment is the built-in, read-only one.
 public protocol SecretStore: AnyObject, Sendable {
     /// The secret of that name, or nil when there is none.
@@ -11,7 +13,7 @@ public protocol SecretStore: AnyObject, Sendable {
 }
 
 /// What a secret is called: a provider's name, or a dotted name such as `kamiwaza.pat`.
-public struct SecretName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct SecretName: InputValue, OutputValue, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     public let text: String
 
     public init(_ text: String) {
@@ -19,6 +21,14 @@ public struct SecretName: Sendable, Hashable, ExpressibleByStringLiteral, Custom
     }
 
     public init(stringLiteral text: String) {
+        self.init(text)
+    }
+
+    public static var schema: Schema { .secretName }
+    public var json: JSON { .string(text) }
+
+    public init(json: JSON) throws(ValueError) {
+        guard let text = json.string, !text.isEmpty else { throw ValueError("needs the name of a secret") }
         self.init(text)
     }
 

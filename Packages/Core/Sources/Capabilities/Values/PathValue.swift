@@ -1,6 +1,6 @@
 public import JSON
 
-/// A path on this machine, as a parameter: shells complete it, and `~` is the shell's business.
+/// A path on this machine, as a setting: shells complete it, and `~` is the shell's business.
 public struct PathValue: InputValue, OutputValue, Hashable {
     public var text: String
 
@@ -14,5 +14,64 @@ public struct PathValue: InputValue, OutputValue, Hashable {
     public init(json: JSON) throws(ValueError) {
         guard let text = json.string, !text.isEmpty else { throw ValueError("needs a path") }
         self.init(text)
+    }
+}
+
+/// What a path is wanted for.
+public enum PathPurpose: Sendable, Hashable {
+    /// A file whose content is read.
+    case read
+    /// A file that is made or changed.
+    case write
+    /// A folder in which anything may happen.
+    case folder
+    /// Nobody has said, as with a text that is only passed on.
+    case any
+}
+
+/// A path that an action is given. It says what for, and its text is nobody's: the body opens the `GrantedPath` that
+/// `ActionContext.path` makes of it, so that nothing is opened that the caller may not reach.
+public struct GivenPath<Use: PathUse>: InputValue, OutputValue, Hashable {
+    let text: String
+
+    public init(_ text: String) {
+        self.text = text
+    }
+
+    public init(json: JSON) throws(ValueError) {
+        self.init(try PathValue(json: json).text)
+    }
+
+    public static var schema: Schema { .path(Use.purpose) }
+    public var json: JSON { .string(text) }
+    /// For messages, and for what only has to be told by its name.
+    public var shown: String { PlainText.escape(text) }
+}
+
+public typealias ReadPath = GivenPath<PathUses.Read>
+public typealias WritePath = GivenPath<PathUses.Write>
+public typealias FolderPath = GivenPath<PathUses.Folder>
+
+extension GivenPath<PathUses.Read> {
+    /// Whether `-` is meant, what is piped into the program.
+    public var isStandardInput: Bool { text == "-" }
+}
+
+/// What a `GivenPath` is for, as a type.
+public protocol PathUse: Sendable {
+    static var purpose: PathPurpose { get }
+}
+
+public enum PathUses {
+    public enum Read: PathUse {
+        public static var purpose: PathPurpose { .read }
+    }
+
+    public enum Write: PathUse {
+        public static var purpose: PathPurpose { .write }
+    }
+
+    public enum Folder: PathUse {
+        public static var purpose: PathPurpose { .folder }
     }
 }

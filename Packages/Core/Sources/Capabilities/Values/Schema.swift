@@ -11,22 +11,21 @@ public indirect enum Schema: Sendable, Hashable {
     case number(ClosedRange<Double>?)
     case string
     case choice([String])
-    case path(PathKind)
+    case path(PathPurpose)
     case url
+    /// A host, host:port or address.
+    case host
     case duration
     /// A number of bytes.
     case size(ClosedRange<Int>?)
     case time
     case secret
+    /// What a secret is called.
+    case secretName
     case array(Schema)
     case map(Schema)
     case record([Property])
     case optional(Schema)
-
-    /// What a path names, so that a shell completes the right things.
-    public enum PathKind: Sendable, Hashable {
-        case file, directory, any
-    }
 
     /// A named member of a record.
     public struct Property: Sendable, Hashable {

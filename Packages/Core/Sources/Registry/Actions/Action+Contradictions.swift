@@ -52,6 +52,9 @@ extension Action {
             if case .choice(let words) = parameter.schema.unwrapped, words.isEmpty {
                 found.append("offers no choice for \(name)")
             }
+            if parameter.schema.element?.unwrapped ?? parameter.schema.unwrapped == .path(.any) {
+                found.append("takes the path \(name) and does not say what for")
+            }
             if let standard = parameter.standard, let problem = parameter.schema.problems(in: standard).first {
                 found.append("has a default for \(name) that \(problem.description)")
             }
@@ -78,7 +81,7 @@ extension Schema {
     /// Whether a value can name a file, a server or a secret.
     fileprivate var mayNameAnything: Bool {
         switch self {
-        case .path, .url, .secret, .any: true
+        case .path, .url, .host, .secret, .secretName, .any: true
         case .array(let schema), .map(let schema), .optional(let schema): schema.mayNameAnything
         case .record(let properties): properties.contains(where: \.schema.mayNameAnything)
         case .boolean, .integer, .number, .string, .choice, .duration, .size, .time: false

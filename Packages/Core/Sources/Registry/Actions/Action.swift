@@ -145,6 +145,15 @@ public struct Action: Sendable {
     }
 }
 
+extension Action {
+    /// What these arguments name that a grant decides about.
+    func requests(in arguments: JSONObject, from folder: String) -> [GrantRequest] {
+        parameters.flatMap { parameter in
+            arguments[parameter.name].map { parameter.schema.requests(in: $0, from: folder) } ?? []
+        }
+    }
+}
+
 // MARK: What may be said of an action beyond its declaration
 
 extension Action {

@@ -60,6 +60,16 @@ public struct ActionContext: Sendable {
         return try await generation.perform(action, arguments, in: context, limit: limit, isAgreed: isAgreed)
     }
 
+    /// A path that the action was given, as far as its caller may open it.
+    public func path<Use>(_ given: GivenPath<Use>) throws(AccessFailure) -> GrantedPath {
+        try caller.grant.path(given, from: host.locations.current)
+    }
+
+    /// The text of a path that the action was given, for what FileKit does not open; only for callers who may open all.
+    public func text<Use>(of given: GivenPath<Use>) throws(AccessFailure) -> String {
+        try caller.grant.text(of: given, from: host.locations.current)
+    }
+
     /// The provider of a capability, with its feature started; nil when there is none.
     public func provider<C: Sendable>(of capability: C.Type) async throws -> C? {
         try await generation.provider(of: capability)

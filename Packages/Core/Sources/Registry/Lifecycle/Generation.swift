@@ -47,11 +47,7 @@ public final class Generation: Sendable {
         _ action: Action, _ arguments: JSONObject, in context: ActionContext, limit: Duration?, isAgreed: Bool
     ) async throws -> any OutputValue {
         if let failure, !action.worksAlways { throw failure }
-        switch context.caller.grant.decide(.action(action.id, action.effect, isForModels: action.isForModels)) {
-        case .allow: break
-        case .ask(let rule): throw AccessFailure(rule: rule, mend: "do it yourself")
-        case .deny(let rule, let mend): throw AccessFailure(rule: rule, mend: mend)
-        }
+        try context.caller.grant.check(.action(action.id, action.effect, isForModels: action.isForModels))
         // What waits for nothing needs no feature that runs, and nobody who watches the time.
         if action.isInstant { return try await perform(action, arguments, in: context, isAgreed) }
         return try await withTaskExecutorPreference(globalConcurrentExecutor) {
@@ -96,6 +92,7 @@ public final class Generation: Sendable {
     ) async throws -> any OutputValue {
         let problems = action.problems(in: arguments)
         guard problems.isEmpty else { throw ArgumentsFailure(action: action.id, problems: problems) }
+        try context.caller.grant.check(action.requests(in: arguments, from: host.locations.current))
         return try await bound(context) {
             if action.effect == .destroys, !isAgreed,
                 let question = try await action.question(before: arguments, in: context)

@@ -35,6 +35,14 @@ public struct Host: Sendable {
     }
 }
 
+extension Locations {
+    /// A path as it is meant where the command runs.
+    public func absolute(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        return current == "/" ? "/\(path)" : "\(current)/\(path)"
+    }
+}
+
 /// The folders that are ours; they need not exist.
 public struct Locations: Sendable, Hashable {
     /// Where the command runs.

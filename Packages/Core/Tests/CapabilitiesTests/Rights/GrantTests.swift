@@ -5,9 +5,16 @@ import Testing
 struct GrantTests {
     private func grant(
         _ name: String = "b", effects: Effect = .reads, actions: [String] = [], hosts: [String]? = nil,
-        tools: [String] = []
+        folders: Grant.Folders = .init(), secrets: [String] = [], tools: [String] = []
     ) -> Grant {
-        Grant(Grant.Layer(.bundle(name), effects: effects, actions: actions, hosts: hosts, tools: tools))
+        Grant(
+            Grant.Layer(
+                .bundle(name), effects: effects, actions: actions, hosts: hosts.map(Grant.Hosts.named) ?? .all,
+                folders: folders, secrets: secrets, tools: tools))
+    }
+
+    private func root(_ path: String, canonical: String? = nil) -> FolderRoot {
+        FolderRoot(path: path, canonical: canonical ?? path, device: 1, inode: 1)
     }
 
     private static let everything: [GrantRequest] = [
@@ -44,10 +51,13 @@ struct GrantTests {
         #expect(
             grant("deploy", hosts: []).decide(.host("example.com", port: 80))
                 == .deny(
-                    rule: "the bundle 'deploy' may not speak to example.com:80", mend: "add it to permissions.hosts"))
+                    rule: "the bundle 'deploy' may not speak to example.com:80",
+                    mend: "add \"example.com:80\" to permissions.hosts"))
         #expect(
             grant("deploy", hosts: []).decide(.host("::1", port: 80))
-                == .deny(rule: "the bundle 'deploy' may not speak to [::1]:80", mend: "add it to permissions.hosts"))
+                == .deny(
+                    rule: "the bundle 'deploy' may not speak to [::1]:80",
+                    mend: "add \"[::1]:80\" to permissions.hosts"))
         #expect(
             Grant.model.decide(.action("auth.secret.get", .reads, isForModels: false))
                 == .deny(
@@ -86,6 +96,70 @@ struct GrantTests {
         ])
     func hosts(patterns: [String], host: String, port: Int, isAllowed: Bool) {
         #expect(grant(hosts: patterns).decide(.host(host, port: port)).isAllowed == isAllowed)
+    }
+
+    @Test("says the whole line where a list has not been written yet, with what counts without it")
+    func lines() {
+        func mend(_ grant: Grant, _ request: GrantRequest) -> String? {
+            if case .deny(_, let mend) = grant.decide(request) { mend } else { nil }
+        }
+        let setUp = Grant(
+            Grant.Layer(
+                .bundle("b"), hosts: .setUp(["api.example.com:443"]),
+                folders: .init(roots: [root("/work")], isDefault: true)))
+        #expect(setUp.decide(.host("api.example.com", port: 443)).isAllowed)
+        #expect(
+            mend(setUp, .host("127.0.0.1", port: 80)) == "write permissions: {hosts: [set-up, \"127.0.0.1:80\"]}")
+        #expect(mend(setUp, .path("/etc/passwd", .read)) == "write permissions: {paths: [., \"/etc\"]}")
+        #expect(mend(setUp, .secret("openai")) == "write permissions: {secrets: [\"openai\"]}")
+        let written = grant(hosts: [], folders: .init(roots: [root("/work")]), secrets: ["ci-*"])
+        #expect(mend(written, .path("/x", .write)) == "add \"/\" to permissions.paths")
+        #expect(mend(written, .secret("openai")) == "add \"openai\" to permissions.secrets")
+        #expect(mend(.model, .path("/x", .read)) == "do it yourself")
+    }
+
+    @Test(
+        "opens paths beneath its folders alone, by each name that these have",
+        arguments: [
+            ("/work/a", PathPurpose.read, true), ("/work", .read, true), ("/workshop/a", .read, false),
+            ("/real/a/b", .write, true), ("/etc/passwd", .read, false), ("/work/.git/config", .read, true),
+            ("/work/.git/hooks/x", .write, false), ("/work/a/.martlet/config.json", .write, false),
+            ("/work/.github/x", .write, true), ("/work/own/data/vault", .read, false), ("/work/own", .folder, false),
+            ("/work/owner", .read, true),
+        ])
+    func paths(path: String, purpose: PathPurpose, isAllowed: Bool) {
+        let folders = Grant.Folders(roots: [root("/work", canonical: "/real")], closed: ["/work/own"])
+        let grant = grant(folders: folders)
+        #expect(grant.decide(.path(path, purpose)).isAllowed == isAllowed)
+        #expect(
+            Grant.person.decide(.path(path, purpose)).isAllowed && !Grant.model.decide(.path(path, .read)).isAllowed)
+        // A folder above that has such a name is none of it.
+        let inside = self.grant(folders: .init(roots: [root("/x/.git/worktree")]))
+        #expect(inside.decide(.path("/x/.git/worktree/a", .write)).isAllowed)
+    }
+
+    @Test("makes of a given path one to open, beneath the smallest of the folders that hold it")
+    func opening() throws {
+        let outer = grant("outer", folders: .init(roots: [root("/work"), root("/etc")]))
+        let both = outer.narrowed(by: grant("inner", folders: .init(roots: [root("/work/in")], closed: ["/c"])))
+        let path = try both.path(WritePath("./in/../in/x//y"), from: "/work")
+        #expect(path.absolute == "/work/in/x/y" && path.bounds?.relative == "x/y")
+        #expect(path.bounds?.root == root("/work/in") && path.bounds?.closed == ["/c"])
+        for text in ["x", "in/../../etc/passwd", "/etc/passwd", "in/../x"] {
+            #expect(throws: AccessFailure.self) { try both.path(ReadPath(text), from: "/work") }
+        }
+        #expect(throws: AccessFailure.self) { try outer.text(of: ReadPath("a"), from: "/work") }
+        // The person's paths are left as they are: the kernel resolves them.
+        #expect(try Grant.person.path(ReadPath("a/../b"), from: "/work").absolute == "/work/a/../b")
+        #expect(try Grant.person.text(of: ReadPath("a/../b"), from: "/work") == "a/../b")
+    }
+
+    @Test("gives the secrets that each of its layers names")
+    func secrets() {
+        let both = grant(secrets: ["ci-*", "openai"]).narrowed(by: grant(secrets: ["*"]))
+        #expect(both.decide(.secret("ci-token")).isAllowed && !both.decide(.secret("kamiwaza")).isAllowed)
+        #expect(!grant().decide(.secret("openai")).isAllowed && !Grant.model.decide(.secret("openai")).isAllowed)
+        #expect(Grant.person.decide(.secret("openai")).isAllowed)
     }
 
     @Test("agrees to tools that each of its layers names")

@@ -12,7 +12,7 @@ public struct AuthFeature: Feature {
         id: "auth", summary: "Servers, sign-in, secrets and certificates", version: "0.1.0",
         provides: [
             .single((any SecretStore).self), .single((any TrustStore).self), .single((any Authenticator).self),
-            .shared((any DataStore).self),
+            .shared((any DataStore).self), .shared((any ServerList).self),
         ],
         needs: [.one((any SettingsWriter).self)],
         settings: AuthSettings.declarations,
@@ -38,6 +38,7 @@ public struct AuthFeature: Feature {
         registry.provide((any SecretStore).self, services.secrets)
         registry.provide((any TrustStore).self, services.trust)
         registry.provide((any Authenticator).self, ServerAuthenticator(services: services))
+        registry.provide((any ServerList).self, services.profiles)
         registry.provide(
             (any DataStore).self,
             DatabaseStore(

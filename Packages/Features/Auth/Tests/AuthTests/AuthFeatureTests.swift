@@ -7,6 +7,15 @@ import Testing
 
 @Suite("Auth as a feature")
 struct AuthFeatureTests {
+    /// What is a name of the person's for a server that they have set up.
+    private static let names = Dictionary(
+        uniqueKeysWithValues: [
+            "auth.server.use.name", "auth.server.remove.name", "auth.server.show.name", "auth.server.check.name",
+            "auth.logout.server", "auth.status.server", "auth.whoami.server", "auth.pat.list.server",
+            "auth.pat.create.server", "auth.pat.revoke.server", "auth.pat.remember.server", "auth.pat.forget.server",
+            "auth.server.set.name", "auth.pat.rotate.server",
+        ].map { ($0, "a server that is set up") } + [("auth.trust.add.fingerprint", "what its certificate has to be")])
+
     @Test("keeps the rules of every feature") func conforms() async {
         await #expect(processExitsWith: .success) {
             let violations = try await TemporaryDirectory.run { folder in
@@ -18,7 +27,7 @@ struct AuthFeatureTests {
                         "auth.secret.get": ["name": "openai"], "auth.secret.lock": [:],
                         "auth.trust.show": ["host": "127.0.0.1:1"], "auth.trust.remove": ["host": "127.0.0.1:1"],
                         "auth.logout": [:], "auth.server.remove": ["name": "lab"],
-                    ])
+                    ], texts: Self.names)
             }
             for violation in violations { Issue.record("\(violation)") }
             #expect(violations.isEmpty)

@@ -14,6 +14,7 @@ public struct ChatFeature: Feature {
         id: "chat", summary: "Talk to models, with tools and a history", version: "0.1.0",
         provides: [
             .shared((any DataStore).self), .shared((any ModelProvider).self), .shared((any ConversationStore).self),
+            .shared((any ServerList).self),
         ],
         needs: [
             .one((any SecretStore).self), .optional((any Authenticator).self), .optional((any TrustStore).self),
@@ -43,6 +44,11 @@ public struct ChatFeature: Feature {
             DatabaseStore(
                 id: "chat.history", summary: "Conversations with models", database: services.history.database))
         registry.provide((any ConversationStore).self, Conversations(services.history))
+        registry.provide(
+            (any ServerList).self,
+            ProviderServers(
+                settings.servers.map(ChatServer.init), environment: registry.surroundings.environment,
+                agreed: Set(settings[ChatSettings.localServers])))
         for offer in ProviderDirectory.offers(
             settings.servers.map(ChatServer.init), environment: registry.surroundings.environment)
         {

@@ -12,7 +12,9 @@ import ToolKit
 public struct GatewayFeature: Feature {
     public static let manifest = Manifest(
         id: "gateway", summary: "Serve models, tools and sessions to other programs", version: "0.1.0",
-        provides: [.shared((any DataStore).self), .shared((any ModelProvider).self)],
+        provides: [
+            .shared((any DataStore).self), .shared((any ModelProvider).self), .shared((any ServerList).self),
+        ],
         needs: [
             .one((any SecretStore).self), .optional((any TrustStore).self), .all((any ModelProvider).self),
             .all((any ToolSource).self),
@@ -35,6 +37,7 @@ public struct GatewayFeature: Feature {
         // Turns are ended and stored before the program ends.
         registry.closes(services.close)
         registry.provide((any ModelProvider).self, services.embedded)
+        registry.provide((any ServerList).self, OwnServer(settings: settings))
         registry.provide(
             (any DataStore).self,
             DatabaseStore(
@@ -54,5 +57,16 @@ public struct GatewayFeature: Feature {
             DescribingActions(services).all, ProjectActions(services).all, SessionActions(services).all,
         ]
         for action in groups.joined() { registry.add(action) }
+    }
+}
+
+/// Our own gateway, where the settings say that it listens.
+private struct OwnServer: ServerList {
+    let settings: FeatureSettings
+
+    var servers: [String] {
+        let address = settings[GatewaySettings.address]
+        let host = address.contains(":") ? "[\(address)]" : address
+        return [ServerPattern.of("http://\(host):\(settings[GatewaySettings.port])")].compactMap(\.self)
     }
 }

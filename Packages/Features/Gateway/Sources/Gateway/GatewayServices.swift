@@ -35,11 +35,6 @@ final class GatewayServices: Sendable {
 }
 
 extension Surroundings {
-    /// The path as seen from the folder in which the command runs.
-    func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : "\(locations.current)/\(path)"
-    }
-
     /// Where sockets, locks and what holds only for this login are kept.
     var runtimeFolder: String {
         let places = Directories(application: "martlet", override: "MARTLET_HOME", environment: environment)

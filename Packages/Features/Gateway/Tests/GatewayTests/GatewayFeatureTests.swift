@@ -19,6 +19,10 @@ struct GatewayFeatureTests {
                     doing: [
                         "gateway.project.add": ["folder": .string("\(folder)/work")], "gateway.token": [:],
                         "gateway.stop": [:], "gateway.project.remove": ["project": "none"],
+                    ],
+                    texts: [
+                        "gateway.serve.address": "where we listen", "gateway.project.add.name": "nothing but a name",
+                        "gateway.project.list.search": "words",
                     ])
             }
             for violation in violations { Issue.record("\(violation)") }

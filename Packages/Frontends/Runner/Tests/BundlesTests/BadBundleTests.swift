@@ -44,6 +44,13 @@ struct BadBundleTests {
         Bad(bundle("env: {A: {}}"), "2:10", "needs a text"),
         Bad(bundle("permissions: {effects: all}"), "2:24", "one of reads, writes, destroys"),
         Bad(bundle("permissions: {hosts: example.com}"), "2:22", "needs a list"),
+        Bad(bundle("permissions: {paths: [a, /nowhere]}"), "2:23", "the folder a cannot be opened: there is none"),
+        Bad(
+            bundle("env: {A: {secret: openai}}"), "2:10",
+            "may not have the secret openai; write permissions: {secrets: [\"openai\"]}"),
+        Bad(
+            bundle("permissions: {secrets: [ci-*]}\nenv: {A: {secret: openai}}"), "3:10",
+            "may not have the secret openai; add \"openai\" to permissions.secrets"),
         Bad(bundle(step: "id: x"), "3:5", "needs an action or a bundle"),
         Bad(bundle(step: "action: version\nbundle: b"), "4:5", "not both"),
         Bad(bundle(step: "action: [version]"), "3:13", "needs text"),

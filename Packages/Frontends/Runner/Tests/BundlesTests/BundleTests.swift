@@ -18,7 +18,8 @@ struct BundleTests {
           GREETING: "Hello ${{ inputs.repo }}"
           KEY: {secret: openai}
           HOME: {variable: HOME, default: /root}
-        permissions: {actions: [chat.send], hosts: ["*.example.com"], tools: ["files/*"]}
+        permissions: {actions: [chat.send], hosts: ["*.example.com"], paths: [., data], secrets: [openai],
+                      tools: ["files/*"]}
         timeout: 10m
         parallel: 3
         schedule: {every: 1h}
@@ -52,11 +53,12 @@ struct BundleTests {
         #expect(bundle.name == "nightly" && bundle.summary == "Looks at things" && bundle.needs == ["chat"])
         #expect(bundle.inputs.map(\.name) == ["repo", "deep", "token"] && bundle.inputs[2].isSecret)
         func allows(_ action: String) -> Bool {
-            bundle.grant.decide(.action(action, .writes, isForModels: false)).isAllowed
+            bundle.grant(in: BundleReach()).decide(.action(action, .writes, isForModels: false)).isAllowed
         }
         #expect(allows("chat.send") && !allows("chat.rename"))
         #expect(
-            bundle.permissions.hosts == ["*.example.com"] && bundle.timeout == .seconds(600) && bundle.parallel == 3)
+            bundle.permissions.hosts == ["*.example.com"] && bundle.permissions.paths == [".", "data"]
+                && bundle.permissions.secrets == ["openai"] && bundle.timeout == .seconds(600) && bundle.parallel == 3)
         #expect(bundle.schedule == .every(.seconds(3600)))
         let ask = bundle.steps[1]
         #expect(ask.needs == ["step-1"] && ask.retry == Step.Retry(times: 2, delay: .milliseconds(500), on: [4, 5]))
@@ -65,7 +67,7 @@ struct BundleTests {
             bundle.steps[2].needs == [] && bundle.steps[2].parallel == 2
                 && bundle.steps[2].cache?.lifetime == .seconds(86_400))
         #expect(bundle.finally.map(\.id) == ["finally-1"])
-        #expect(BundleCheck.problems(of: bundle, in: TestSurroundings()).isEmpty)
+        #expect(BundleCheck.problems(of: bundle, in: TestSurroundings(reach: .anywhere)).isEmpty)
     }
 
     @Test("says the same in JSON5, with its own places")

@@ -5,6 +5,7 @@ import JSON
 /// A program with a few actions, for bundles to be checked against.
 struct TestSurroundings: BundleSurroundings {
     var files: [String: String] = [:]
+    var reach = BundleReach()
 
     private static let actions = [
         ActionFacts(
@@ -70,4 +71,11 @@ func problems(of text: String, file: String = "b.yaml", others: [String: String]
 func bundle(_ top: String = "", step: String = "action: version") -> String {
     let lines = step.split(separator: "\n").enumerated().map { ($0.offset == 0 ? "  - " : "    ") + $0.element }
     return "name: test\n\(top.isEmpty ? "" : top + "\n")steps:\n\(lines.joined(separator: "\n"))\n"
+}
+
+extension BundleReach {
+    /// Every path names a folder.
+    static let anywhere = BundleReach { path in
+        FolderRoot(path: path, canonical: path, device: 0, inode: 0)
+    }
 }

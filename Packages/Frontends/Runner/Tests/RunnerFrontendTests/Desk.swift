@@ -44,6 +44,7 @@ struct Desk: Sendable {
 
     @discardableResult
     func write(_ text: String, _ file: String) throws -> String {
+        if let slash = file.lastIndex(of: "/") { try Files.makeDirectories("\(folder)/\(file[..<slash])") }
         try Files.writeAtomically(Array(text.utf8), to: "\(folder)/\(file)")
         return "\(folder)/\(file)"
     }

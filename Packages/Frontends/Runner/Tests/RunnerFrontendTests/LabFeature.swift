@@ -8,7 +8,8 @@ import Synchronization
 
 /// Actions for the tests. How often it was started, and what it did, is counted.
 struct LabFeature: RunningFeature {
-    static let manifest = Manifest(id: "lab", summary: "Actions for tests", version: "1.0")
+    static let manifest = Manifest(
+        id: "lab", summary: "Actions for tests", version: "1.0", provides: [.shared((any ServerList).self)])
 
     struct Counts: Sendable {
         var starts = 0
@@ -29,7 +30,19 @@ struct LabFeature: RunningFeature {
 
     init(_ settings: FeatureSettings) {}
 
+    private struct Servers: ServerList {
+        let servers: [String]
+    }
+
     func register(in registry: inout RegistryBuilder) {
+        let server = registry.surroundings.environment["LAB_SERVER"].map { [$0] } ?? []
+        registry.provide((any ServerList).self, Servers(servers: server))
+        registry.add(
+            Action("lab.secret", "Look at a secret", .reads, .argument("name", "Which", as: SecretName.self)) {
+                context, name -> Int in
+                try await context.registry.one((any SecretStore).self).secret(named: name)?.withText { $0.utf8.count }
+                    ?? 0
+            })
         registry.add(
             Action(
                 "lab.echo", "Give back what is given", .reads, .option("value", "What", as: JSON?.self),

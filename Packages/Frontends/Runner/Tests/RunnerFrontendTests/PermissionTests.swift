@@ -1,4 +1,6 @@
 import Capabilities
+import FileKit
+import Glibc
 import HTTPCore
 import HTTPTesting
 import JSON
@@ -36,7 +38,8 @@ struct PermissionTests {
     @Test(
         "is to speak to the servers that it names",
         arguments: [
-            ("", true), ("permissions: {hosts: []}", false), ("permissions: {hosts: ['*.example.com']}", false),
+            ("", false), ("permissions: {hosts: [set-up]}", false), ("permissions: {hosts: []}", false),
+            ("permissions: {hosts: ['*.example.com']}", false),
             ("permissions: {hosts: ['127.0.0.*']}", true), ("permissions: {hosts: [localhost, '127.0.0.1']}", true),
         ])
     func hosts(permissions: String, isAllowed: Bool) async throws {
@@ -50,6 +53,89 @@ struct PermissionTests {
                 #expect(step?["result"] == (isAllowed ? "hello" : nil))
                 #expect(step?["error"]?["code"] == (isAllowed ? nil : "http.not-permitted"))
             }
+        }
+    }
+
+    @Test("is to speak to the servers that are set up, where it does not name others")
+    func setUp() async throws {
+        try await ScriptedServer.run({ try $0.answer(200, [:], "hello") }) { server in
+            try await Desk.with { desk in
+                desk.variables["LAB_SERVER"] = "127.0.0.1:\(server.port)"
+                for (permissions, isAllowed) in [
+                    ("{}", true), ("{hosts: [set-up]}", true), ("{hosts: [example.com]}", false),
+                ] {
+                    let run = try await desk.run(
+                        "name: p\npermissions: \(permissions)\n"
+                            + "steps: [{action: lab.get, with: {url: 'http://127.0.0.1:\(server.port)/'}}]")
+                    #expect(run.exit == (isAllowed ? .done : .usage), "\(permissions)")
+                }
+            }
+        }
+    }
+
+    @Test("is to read files where the run began, and elsewhere what it names; what a step finds out counts as well")
+    func reading() async throws {
+        try await Desk.with { desk in
+            try desk.write("inside", "in/a.txt")
+            try desk.write("outside", "secret.txt")
+            try #require(unsafe symlink("../secret.txt", "\(desk.folder)/in/link.txt") == 0)
+            func text(_ path: String, _ permissions: String = "{paths: ['\(desk.folder)/in']}") -> String {
+                "name: p\npermissions: \(permissions)\nsteps: [{action: file.read, with: {path: \"\(path)\"}}]"
+            }
+            #expect(try await desk.run(text("\(desk.folder)/in/a.txt")).exit == .done)
+            let checked = try #require(try await desk.failure(text("\(desk.folder)/secret.txt"), ["check": true]))
+            #expect(checked.exit == .usage && checked.code == "bundle.invalid")
+            #expect(checked.message.contains("may not read \(desk.folder)/secret.txt; add \"\(desk.folder)\" to"))
+            let standard = try #require(try await desk.failure(text("\(desk.folder)/in/a.txt", "{}")))
+            #expect(standard.message.contains("write permissions: {paths: [., \"\(desk.folder)/in\"]}"))
+            for (path, code) in [
+                ("${{ '\(desk.folder)' }}/in/../secret.txt", "access.denied"),
+                ("${{ '\(desk.folder)' }}/in/link.txt", "file.denied"),
+                ("${{ '/proc/self/environ' }}", "access.denied"),
+            ] {
+                let run = try await desk.run(text(path))
+                #expect(run.exit != .done && run.json["steps"]?[0]?["error"]?["code"]?.string == code, "\(run.json)")
+                #expect(!run.json.text().contains("outside"))
+            }
+            // The control: who is asked by nobody reads all of them.
+            for path in ["in/link.txt", "in/../secret.txt"] {
+                let found = try await desk.perform("file.read", ["path": .string("\(desk.folder)/\(path)")])
+                #expect(found.json["text"] == "outside")
+            }
+        }
+    }
+
+    @Test("is to write neither what git and Martlet start, nor our own files, whatever else it may")
+    func writing() async throws {
+        try await Desk.with { desk in
+            for path in [".git/hooks/post-checkout", ".martlet/config.json", "home/config/config.json", "home/data/x"] {
+                let run = try await desk.run(
+                    "name: p\npermissions: {effects: writes, paths: ['\(desk.folder)']}\n"
+                        + "steps: [{action: file.write, with: {path: \"${{ '\(desk.folder)' }}/\(path)\", text: x}}]")
+                #expect(run.json["steps"]?[0]?["error"]?["code"] == "access.denied", "\(path): \(run.json)")
+                #expect(!Files.exists("\(desk.folder)/\(path)"))
+            }
+        }
+    }
+
+    @Test("is to have the secrets that it names, in its environment and by an action")
+    func secrets() async throws {
+        try await Desk.with { desk in
+            desk.variables["DEMO_API_KEY"] = "very-secret-4711"
+            func text(_ permissions: String) -> String {
+                """
+                name: p
+                permissions: \(permissions)
+                env: {key: {secret: demo}}
+                steps: [{id: own, action: lab.secret, with: {name: "${{ 'de' }}mo"}}]
+                """
+            }
+            #expect(try await desk.run(text("{secrets: [demo]}")).exit == .done)
+            let refused = try #require(try await desk.failure(text("{}")))
+            #expect(refused.exit == .usage && refused.message.contains("write permissions: {secrets: [\"demo\"]}"))
+            let asked = try await desk.run(
+                "name: p\nsteps: [{action: lab.secret, with: {name: \"${{ 'de' }}mo\"}}]")
+            #expect(asked.json["steps"]?[0]?["error"]?["code"] == "access.denied", "\(asked.json)")
         }
     }
 

@@ -103,6 +103,7 @@ struct RunTests {
                 needs: [labb]
                 inputs: {who: {summary: Whom to greet}}
                 env: {one: {variable: MARTLET_TEST_ONE}, two: {variable: MARTLET_TEST_TWO}, key: {secret: nobody}}
+                permissions: {secrets: [nobody]}
                 steps:
                   - {id: a, action: lab.ecko}
                   - {id: b, action: lab.break}
@@ -129,11 +130,14 @@ struct RunTests {
         try await Desk.with { desk in
             try desk.write(
                 "name: inner\nenv:\n  key: {secret: nobody}\n  plain: {variable: MARTLET_TEST_ONE}\n"
+                    + "permissions: {secrets: [nobody]}\n"
                     + "steps: [{bundle: innermost.yaml}]", "inner.yaml")
             try desk.write(
                 "name: innermost\nenv: {home: {variable: MARTLET_TEST_TWO}}\nsteps: [{action: lab.echo}]",
                 "innermost.yaml")
-            let text = "name: outer\nsteps: [{action: lab.echo}, {bundle: inner.yaml}, {bundle: inner.yaml}]"
+            let text =
+                "name: outer\npermissions: {secrets: ['*']}\n"
+                + "steps: [{action: lab.echo}, {bundle: inner.yaml}, {bundle: inner.yaml}]"
             for arguments in [[:], ["check": true]] as [JSONObject] {
                 let failure = try await desk.failure(text, arguments)
                 let lines = failure?.message.split(separator: "\n").map(String.init) ?? []
@@ -284,7 +288,7 @@ struct RunTests {
             let text = """
                 name: leak
                 inputs: {token: {secret: true}}
-                permissions: {actions: [file.write]}
+                permissions: {actions: [file.write], paths: ["\(desk.folder)"]}
                 steps:
                   - {id: plain, action: file.write, with: {path: "\(desk.folder)/plain.txt", text: "harmless"}}
                   - {id: leak, action: file.write, with: {path: "\(desk.folder)/leak.txt", text: "it is ${{ inputs.token }}"}}
@@ -356,6 +360,7 @@ struct RunTests {
         try await Desk.with { desk in
             let text = """
                 name: again
+                permissions: {paths: ["\(desk.folder)"]}
                 steps:
                   - {id: first, action: lab.echo, with: {value: 1}}
                   - {id: second, action: file.read, with: {path: "\(desk.folder)/later.txt"}}

@@ -122,7 +122,7 @@ struct Lab {
         if let journalRun { started = journalRun } else { started = try await journal.begin(bundle, inputs: inputs) }
         let engine = RunEngine(
             performer: performer, journal: started, options: options, redactor: redactor, clock: ContinuousClock(),
-            now: now,
+            now: now, reach: BundleReach(),
             loadBundle: { (path, _) throws(BundleFailure) in
                 try BundleSource(Array(files[path, default: ""].utf8), file: path)
             },

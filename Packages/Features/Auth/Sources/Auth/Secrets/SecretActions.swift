@@ -25,10 +25,10 @@ struct SecretActions {
 
     private var get: Action {
         Action(
-            "auth.secret.get", "Print a secret", .reads, .argument("name", "Its name", as: String.self)
+            "auth.secret.get", "Print a secret", .reads, .argument("name", "Its name", as: SecretName.self)
         ) { context, name in
-            guard let secret = try await services.secrets.secret(named: SecretName(name)) else {
-                throw AuthError.secretNotFound(name, known: try await services.secrets.names().map(\.text))
+            guard let secret = try await services.secrets.secret(named: name) else {
+                throw AuthError.secretNotFound(name.text, known: try await services.secrets.names().map(\.text))
             }
             return secret.withText { $0 }
         }
@@ -37,12 +37,13 @@ struct SecretActions {
 
     private var set: Action {
         Action(
-            "auth.secret.set", "Keep a secret", .writes, .argument("name", "Its name, such as openai", as: String.self),
+            "auth.secret.set", "Keep a secret", .writes,
+            .argument("name", "Its name, such as openai", as: SecretName.self),
             .secret("value", "The secret") as Parameter<Secret>
         ) { context, name, value in
-            try await services.secrets.store(value, named: SecretName(name))
+            try await services.secrets.store(value, named: name)
             let place = services.layered.kept is Vault ? "the encrypted vault" : "the desktop's keyring"
-            context.notice("the secret \(PlainText.escape(name)) is kept in \(place)")
+            context.notice("the secret \(PlainText.escape(name.text)) is kept in \(place)")
             return Nothing()
         }
         .details(
@@ -55,23 +56,23 @@ struct SecretActions {
 
     private var remove: Action {
         Action(
-            "auth.secret.remove", "Forget a secret", .destroys, .argument("name", "Its name", as: String.self)
+            "auth.secret.remove", "Forget a secret", .destroys, .argument("name", "Its name", as: SecretName.self)
         ) { context, name in
             try await requireKept(name)
-            try await services.secrets.remove(named: SecretName(name))
+            try await services.secrets.remove(named: name)
             return Nothing()
         }
         .losing { arguments, _ in
-            let name = arguments["name"]?.string ?? ""
+            let name = SecretName(arguments["name"]?.string ?? "")
             try await requireKept(name)
-            return "Forget the secret \(PlainText.escape(name))"
+            return "Forget the secret \(PlainText.escape(name.text))"
         }
     }
 
     /// Only what is kept here can be removed; variables of the environment cannot.
-    private func requireKept(_ name: String) async throws {
-        guard try await services.layered.kept.secret(named: SecretName(name)) != nil else {
-            throw AuthError.secretNotFound(name, known: try await services.layered.kept.names().map(\.text))
+    private func requireKept(_ name: SecretName) async throws {
+        guard try await services.layered.kept.secret(named: name) != nil else {
+            throw AuthError.secretNotFound(name.text, known: try await services.layered.kept.names().map(\.text))
         }
     }
 
@@ -111,15 +112,14 @@ struct SecretActions {
     private var importing: Action {
         Action(
             "auth.secret.import", "Keep the secrets of a file: lines KEY=value, or a JSON object", .writes,
-            .argument("file", "The file, or - for standard input", as: PathValue.self)
+            .argument("file", "The file, or - for standard input", as: ReadPath.self)
         ) { context, file in
             let text =
-                file.text == "-"
-                ? try Self.standardInput()
-                : try Files.read(context.host.locations.absolute(file.text), limit: Self.largestImport)
+                file.isStandardInput
+                ? try Self.standardInput() : try context.path(file).read(limit: Self.largestImport)
             let found = SecretImport(parsing: text)
             guard found.problems.isEmpty else {
-                let lines = found.problems.map { "\(file.text):\($0.line): \($0.message)" }
+                let lines = found.problems.map { "\(file.shown):\($0.line): \($0.message)" }
                 throw AuthError.nothingToImport(
                     (lines + ["  nothing was imported; mend the file and import it again"]).joined(separator: "\n"))
             }

@@ -27,11 +27,11 @@ struct ServerActions {
         Action(
             "auth.server.add", "Set up a server, after finding out what it is", .writes,
             .argument("name", "What you want to call it", as: String.self),
-            .argument("address", "Its address, https where no scheme is given", as: String.self),
+            .argument("address", "Its address, https where no scheme is given", as: HostValue.self),
             .option("kind", "What it is, when that should not be found out", as: ServerKind?.self),
             .flag("use", "Also make it the one that commands mean when they name none")
         ) { context, name, address, kind, use in
-            let profile = try await services.add(name, address, kind, use: use, context)
+            let profile = try await services.add(name, address.text, kind, use: use, context)
             return ServerRow(profile, inUse: use || services.profiles.inUse ?? name == name)
         }
         .details(

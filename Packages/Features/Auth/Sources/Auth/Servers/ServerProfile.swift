@@ -41,7 +41,7 @@ struct ServerProfile: Sendable {
 }
 
 /// The profiles as the settings have them.
-struct ServerProfiles: Sendable {
+struct ServerProfiles: ServerList {
     private let settings: FeatureSettings
 
     init(_ settings: FeatureSettings) {
@@ -49,6 +49,11 @@ struct ServerProfiles: Sendable {
     }
 
     var names: [String] { settings.servers.map(\.profile) }
+
+    /// Of a platform every port, at which it serves its models.
+    var servers: [String] {
+        settings.servers.compactMap { ServerPattern.of($0.address, anyPort: $0.kind == .kamiwaza) }
+    }
 
     /// The profile that commands mean when they name none.
     var inUse: String? { settings.profile }

@@ -19,7 +19,7 @@ struct SignInActions {
         Action(
             "auth.login", "Sign in to a server", .writes,
             .argument(
-                "server", "A server that is set up, or the address of a new one", as: String?.self,
+                "server", "A server that is set up, or the address of a new one", as: HostValue?.self,
                 completion: ServerActions.completion),
             .option("user", "The user name", as: String?.self),
             .option("provider", "Sign in with a browser and this provider", as: String?.self),
@@ -29,7 +29,7 @@ struct SignInActions {
             .secret("password", "The password") as Parameter<Secret?>,
             .secret("token", "An access token instead of everything else") as Parameter<Secret?>
         ) { context, server, user, provider, browser, device, remember, password, token in
-            let profile = try await services.profile(forLogin: server, context)
+            let profile = try await services.profile(forLogin: server?.text, context)
             if profile.isReadable {
                 context.notice(
                     "\(profile.url.server) speaks http without TLS: everybody on the way there can read your password "

@@ -16,11 +16,11 @@ struct TrustActions {
 
     var all: [Action] { [list, show, add, remove, verify] }
 
-    private static let host: Parameter<String> = .argument(
-        "host", "A host, host:port or https address", as: String.self)
+    private static let host: Parameter<HostValue> = .argument(
+        "host", "A host, host:port or https address", as: HostValue.self)
 
-    private static func server(_ typed: String) throws -> (url: HTTPURL, address: ServerAddress) {
-        let url = try HTTPURL(typed, assuming: .https)
+    private static func server(_ typed: HostValue) throws -> (url: HTTPURL, address: ServerAddress) {
+        let url = try HTTPURL(typed.text, assuming: .https)
         guard url.scheme == .https else { throw TrustError.noCertificate(url.server) }
         return (url, ServerAddress(host: url.host, port: url.port))
     }

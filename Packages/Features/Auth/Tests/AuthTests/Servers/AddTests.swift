@@ -81,7 +81,7 @@ struct AddTests {
                         "if the server speaks http without TLS, name it as \(page.origin)"
                     ),
                     ("\(page.origin)/?x=1#f", "kamiwaza.invalid-address", .usage, "leave out what begins there"),
-                    ("", "kamiwaza.invalid-address", .usage, "no address was given"),
+                    ("", "usage.arguments", .usage, "needs a host, not an empty text"),
                     ("ftp://lab.example", "kamiwaza.invalid-address", .usage, "ftp"),
                     ("http://", "kamiwaza.invalid-address", .usage, ""),
                     ("https://ada:secret-word@lab.example", "kamiwaza.invalid-address", .usage, ""),

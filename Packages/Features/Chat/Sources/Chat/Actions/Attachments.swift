@@ -9,14 +9,15 @@ enum Attachments {
     private static let largest = 20 << 20
 
     /// A text becomes part of the message, with its name; an image or a PDF is attached.
-    static func file(_ path: String, _ host: Host) throws -> Message.Part {
-        let bytes = try Files.read(path.hasPrefix("/") ? path : "\(host.locations.current)/\(path)", limit: largest)
-        let name = path.split(separator: "/").last.map(String.init) ?? path
+    static func file(_ given: ReadPath, _ context: ActionContext) throws -> Message.Part {
+        let path = try context.path(given)
+        let bytes = try path.read(limit: largest)
+        let name = path.absolute.split(separator: "/").last.map(String.init) ?? given.shown
         if let type = mediaType(bytes) {
             return .attachment(Attachment(name: name, mediaType: type, bytes: bytes))
         }
         guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
-            throw AttachmentError(path: path)
+            throw AttachmentError(path: given.shown)
         }
         return .text("\n\nFile \(name):\n\n\(text)\n")
     }
@@ -32,8 +33,8 @@ enum Attachments {
         }
     }
 
-    static func schema(_ path: String, _ host: Host) throws -> AnswerSchema {
-        let bytes = try Files.read(path.hasPrefix("/") ? path : "\(host.locations.current)/\(path)", limit: 1 << 20)
+    static func schema(_ given: ReadPath, _ context: ActionContext) throws -> AnswerSchema {
+        let (path, bytes) = (given.shown, try context.path(given).read(limit: 1 << 20))
         do {
             let schema = try JSON(parsing: bytes, reading: .json5)
             let title = schema["title"]?.string ?? "answer"
@@ -41,7 +42,7 @@ enum Attachments {
                 title.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }.prefix(60))
             if let fault = SchemaCheck(schema).faults.first {
                 throw AttachmentError(
-                    path: path, why: "\(PlainText.escape(path)) is no JSON Schema: \(PlainText.escape(fault))")
+                    path: path, why: "\(path) is no JSON Schema: \(PlainText.escape(fault))")
             }
             return AnswerSchema(name: name, schema: schema)
         } catch let error as JSONError {
@@ -69,6 +70,6 @@ struct AttachmentError: Failure {
     var exit: ExitCode { .usage }
     var message: String {
         why
-            ?? "\(PlainText.escape(path)) cannot be sent: it is neither text nor an image (PNG, JPEG, GIF, WebP) nor a PDF"
+            ?? "\(path) cannot be sent: it is neither text nor an image (PNG, JPEG, GIF, WebP) nor a PDF"
     }
 }

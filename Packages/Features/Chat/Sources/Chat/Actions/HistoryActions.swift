@@ -146,12 +146,11 @@ struct HistoryActions {
     private var importing: Action {
         Action(
             "chat.import", "Take a conversation in from a document", .writes,
-            .argument("file", "Markdown, our JSON, or messages of OpenAI or Anthropic", as: PathValue.self),
+            .argument("file", "Markdown, our JSON, or messages of OpenAI or Anthropic", as: ReadPath.self),
             .option("as", "In which form, when it should not be found out", as: TranscriptFormat?.self)
         ) { context, file, format in
-            let path = file.text.hasPrefix("/") ? file.text : "\(context.host.locations.current)/\(file.text)"
-            return try await history.add(
-                try Transcript(parsing: try Files.read(path, limit: 256 << 20), as: format))
+            let text = try context.path(file).read(limit: 256 << 20)
+            return try await history.add(try Transcript(parsing: text, as: format))
         }
     }
 

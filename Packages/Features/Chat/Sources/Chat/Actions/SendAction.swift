@@ -25,11 +25,11 @@ struct SendAction {
             .flag("continue", "Go on with the newest conversation"),
             .option("project", "The project of a gateway in which it happens", as: String?.self),
             .option("system", "What the model is told first, in a new conversation", as: String?.self, short: "s"),
-            .option("file", "Also send this file: text, an image, a PDF", as: [PathValue].self, short: "f"),
+            .option("file", "Also send this file: text, an image, a PDF", as: [ReadPath].self, short: "f"),
             .flag("tools", "Let the model use tools"),
             .flag("no-stream", "Show the answer when it is whole"),
             .flag("no-save", "Keep nothing of it"),
-            .option("schema", "A file with the JSON Schema of the answer", as: PathValue?.self),
+            .option("schema", "A file with the JSON Schema of the answer", as: ReadPath?.self),
             .option(
                 "temperature", "From 0 to 2: how freely the model chooses its words", in: ChatSettings.temperatures),
             .option("max-tokens", "How long the answer may be", in: ChatSettings.tokens),
@@ -44,8 +44,8 @@ struct SendAction {
             asked.project = project
             (asked.usesTools, asked.streams, asked.isSaved) = (tools ? true : nil, !noStream, !noSave)
             (asked.temperature, asked.maxTokens, asked.effort, asked.seed) = (temperature, maxTokens, effort, seed)
-            asked.schema = try schema.map { try Attachments.schema($0.text, context.host) }
-            asked.attachments = try files.map { try Attachments.file($0.text, context.host) }
+            asked.schema = try schema.map { try Attachments.schema($0, context) }
+            asked.attachments = try files.map { try Attachments.file($0, context) }
             let said = [message, input].compactMap(\.self)
             let text = said.filter { !$0.allSatisfy(\.isWhitespace) }.joined(separator: "\n\n")
             guard text.isEmpty, asked.attachments.isEmpty else {

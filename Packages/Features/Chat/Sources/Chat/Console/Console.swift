@@ -207,7 +207,7 @@ struct Console: Sendable {
             chatting = await following(chatting, fresh)
             context.notice("a new conversation begins with this")
         case .attach(let path):
-            let part = try Attachments.file(path, context.host)
+            let part = try Attachments.file(ReadPath(path), context)
             await chatting.change { $0.attachments.append(part) }
             context.notice("\(PlainText.escape(path)) goes with your next message")
         case .retry:

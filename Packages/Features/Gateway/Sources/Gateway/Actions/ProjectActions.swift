@@ -41,11 +41,11 @@ struct ProjectActions {
     private var add: Action {
         Action(
             "gateway.project.add", "Let models work in a folder", .writes,
-            .argument("folder", "The folder", as: PathValue.self),
+            .argument("folder", "The folder", as: FolderPath.self),
             .option("name", "What to call it; the folder's name when not given", as: String?.self),
             .option("allow", "A tool that may be used there without asking, such as fs.write or *", as: [String].self)
         ) { context, folder, name, allowed in
-            let path = try Files.canonical(services.surroundings.absolute(folder.text))
+            let path = try Files.canonical(context.host.locations.absolute(try context.text(of: folder)))
             guard try Files.info(path).kind == .directory else {
                 throw ServingError(.settings, "\(PlainText.escape(path)) is no folder")
             }

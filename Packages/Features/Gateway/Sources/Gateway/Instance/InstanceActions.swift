@@ -18,10 +18,10 @@ struct InstanceActions {
     private var status: Action {
         Action(
             "gateway.status", "Ask the gateway how it is", .reads,
-            .argument("address", "The address of another gateway", as: String?.self)
+            .argument("address", "The address of another gateway", as: HostValue?.self)
         ) { context, address in
             let probe = HealthProbe(services: services)
-            if let address { return await probe.look(at: address, context) }
+            if let address { return await probe.look(at: address.text, context) }
             let loop = EventLoop()
             defer { loop.stop() }
             if let (state, _) = try instance.running(loop: loop) { return await probe.look(at: state) }

@@ -19,7 +19,8 @@ struct GatewayServer {
     func run(_ wish: ServeWish) async throws -> ServeReport {
         let instance = Instance(services.surroundings)
         let lock = try await instance.claim()
-        let socket = (wish.socket ?? settings[GatewaySettings.socket]?.text).map(services.surroundings.absolute)
+        let socket = (wish.socket ?? settings[GatewaySettings.socket]?.text).map(
+            services.surroundings.locations.absolute)
         let live = LiveSettings(context, services.store, socket: socket)
         let result: Result<ServeReport, any Error>
         do { result = .success(try await serve(wish, live, instance)) } catch { result = .failure(error) }

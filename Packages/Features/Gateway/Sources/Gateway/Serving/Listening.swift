@@ -31,7 +31,7 @@ struct Listening {
         }
         if let path = wish.socket ?? settings[GatewaySettings.socket]?.text {
             // Nobody can listen in between there.
-            addresses.append(.unix(surroundings.absolute(path)))
+            addresses.append(.unix(surroundings.locations.absolute(path)))
         }
         return addresses
     }

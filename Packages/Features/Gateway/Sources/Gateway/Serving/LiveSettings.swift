@@ -100,8 +100,8 @@ final class LiveSettings: Sendable {
 extension ProjectFolders {
     fileprivate init(_ settings: FeatureSettings, _ surroundings: Surroundings) {
         self.init(
-            home: settings[GatewaySettings.projects].map { surroundings.absolute($0.text) }
+            home: settings[GatewaySettings.projects].map { surroundings.locations.absolute($0.text) }
                 ?? "\(surroundings.locations.data)/projects",
-            allowed: settings[GatewaySettings.folders].map { surroundings.absolute($0.text) })
+            allowed: settings[GatewaySettings.folders].map { surroundings.locations.absolute($0.text) })
     }
 }

@@ -26,9 +26,9 @@ struct ServerIdentity {
             throw ServingError(
                 .settings, "gateway.tls is 'given', but no certificate is; set gateway.certificate, or choose 'own'")
         }
-        let chainText = try Files.read(surroundings.absolute(chain), limit: 1 << 20)
+        let chainText = try Files.read(surroundings.locations.absolute(chain), limit: 1 << 20)
         let key = settings[GatewaySettings.key]?.text ?? chain
-        let keyText = try Files.read(surroundings.absolute(key), limit: 1 << 20)
+        let keyText = try Files.read(surroundings.locations.absolute(key), limit: 1 << 20)
         return try Identity(chainPEM: chainText.span, keyPEM: keyText.span)
     }
 

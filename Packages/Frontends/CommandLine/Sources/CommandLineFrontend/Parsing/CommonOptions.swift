@@ -44,7 +44,7 @@ struct CommonOptions: Sendable {
             name: "answers",
             summary: "A JSON file with answers by question id, instead of asking; a command's help has the ids",
             form: .option,
-            schema: .path(.file)),
+            schema: .path(.read)),
         ParameterDeclaration(
             name: "timeout", summary: "End the command after so long", form: .option, schema: .duration),
         ParameterDeclaration(

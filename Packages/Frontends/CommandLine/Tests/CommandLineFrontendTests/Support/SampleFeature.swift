@@ -43,13 +43,13 @@ struct SampleFeature: Feature {
         .argument(
             "to", "Who gets it", as: String.self,
             completion: .dynamic { @Sendable _, host in ["anna", "bert", host.name] }),
-        .option("file", "What is attached", as: PathValue?.self, short: "f")
+        .option("file", "What is attached", as: ReadPath?.self, short: "f")
     ) { _, to, _ in to }
     .asDefault().alias("post").streaming()
 
     static let open = Action(
         "sample.open", "Open it", .reads,
-        .argument("where", "Which folder", as: PathValue?.self, completion: .directories)
+        .argument("where", "Which folder", as: FolderPath?.self, completion: .directories)
     ) { _, _ in Nothing() }
 
     static let opened = Action("sample.open.again", "Open it again", .destroys) { _ in Nothing() }

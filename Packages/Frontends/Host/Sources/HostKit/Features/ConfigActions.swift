@@ -120,7 +120,7 @@ enum ConfigActions {
 
     private static let trust = Action(
         "config.trust", "Let a project's settings run, send and widen what they name", .writes,
-        .argument("path", "The project's folder or settings file", as: PathValue?.self)
+        .argument("path", "The project's folder or settings file", as: FolderPath?.self)
     ) { context, path in
         try await TrustActions.trust(context, path)
     }
@@ -133,7 +133,7 @@ enum ConfigActions {
 
     private static let untrust = Action(
         "config.untrust", "Take back the trust in a project's settings", .writes,
-        .argument("path", "The project's folder or settings file", as: PathValue?.self)
+        .argument("path", "The project's folder or settings file", as: FolderPath?.self)
     ) { context, path in
         try await TrustActions.untrust(context, path)
     }

@@ -49,11 +49,11 @@ enum DataActions {
 
     private static let backup = Action(
         "data.backup", "Save a copy of all data in a folder", .writes,
-        .argument("folder", "A folder that is empty or not there yet", as: PathValue.self),
+        .argument("folder", "A folder that is empty or not there yet", as: FolderPath.self),
         .argument("stores", "Only these stores", as: [String].self, completion: storeCompletion)
     ) { context, folder, names in
         let stores = try chosen(names, context)
-        let folder = absolute(folder.text, context.host)
+        let folder = context.host.locations.absolute(try context.text(of: folder))
         if Files.exists(folder), try !Files.list(folder).isEmpty {
             throw HostError.file("\(folder) is not empty; name a new folder, so that no older copy is overwritten")
         }
@@ -71,10 +71,10 @@ enum DataActions {
 
     private static let restore = Action(
         "data.restore", "Replace data by a copy that was saved", .destroys,
-        .argument("folder", "The folder that 'data backup' wrote", as: PathValue.self),
+        .argument("folder", "The folder that 'data backup' wrote", as: FolderPath.self),
         .argument("stores", "Only these stores", as: [String].self, completion: storeCompletion)
     ) { context, folder, names in
-        let found = try copies(in: absolute(folder.text, context.host), names, context)
+        let found = try copies(in: context.host.locations.absolute(try context.text(of: folder)), names, context)
         try await verify(found, context)
         let kept = try await keep(found.map(\.0), context)
         for store in context.registry.all((any DataStore).self) {
@@ -98,7 +98,7 @@ enum DataActions {
         return rows
     }
     .losing { arguments, context in
-        let folder = absolute(arguments["folder"]?.string ?? "", context.host)
+        let folder = context.host.locations.absolute(arguments["folder"]?.string ?? "")
         let found = try copies(in: folder, arguments["stores"]?.array?.compactMap(\.string) ?? [], context)
         let stores = found.map(\.0.id).joined(separator: ", ")
         return "Replace the data of \(stores) by the copies in \(PlainText.escape(folder))"
@@ -174,9 +174,5 @@ enum DataActions {
             }
             return store
         }
-    }
-
-    private static func absolute(_ path: String, _ host: Host) -> String {
-        path.hasPrefix("/") ? path : "\(host.locations.current)/\(path)"
     }
 }

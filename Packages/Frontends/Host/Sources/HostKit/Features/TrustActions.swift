@@ -6,8 +6,8 @@ import Settings
 
 /// `config trust` and `config untrust`.
 enum TrustActions {
-    static func trust(_ context: ActionContext, _ path: PathValue?) async throws -> TrustRow {
-        let file = try file(path, context.host)
+    static func trust(_ context: ActionContext, _ path: FolderPath?) async throws -> TrustRow {
+        let file = try file(path, context)
         let risky = try risky(file, context.host)
         let bundles = try TrustedBundles.all(
             besides: file, with: context.registry.all((any CompanionFiles).self))
@@ -31,8 +31,8 @@ enum TrustActions {
         return TrustRow(file: file, isTrusted: true, settings: risky, bundles: bundles.map(\.path))
     }
 
-    static func untrust(_ context: ActionContext, _ path: PathValue?) async throws -> TrustRow {
-        let file = try file(path, context.host)
+    static func untrust(_ context: ActionContext, _ path: FolderPath?) async throws -> TrustRow {
+        let file = try file(path, context)
         let trust = ProjectTrust(state: context.host.locations.state)
         var was = try await trust.untrust(file)
         let bundles = try TrustedBundles.all(
@@ -55,14 +55,15 @@ enum TrustActions {
     }
 
     /// The settings file that is meant: the present project's, a folder's, or the file itself. It may be gone.
-    private static func file(_ path: PathValue?, _ host: Host) throws -> String {
+    private static func file(_ path: FolderPath?, _ context: ActionContext) throws -> String {
+        let host = context.host
         guard let path else {
             let here = "\(host.locations.current)/\(SettingsLoader.projectFolder)/\(SettingsLoader.fileName)"
             guard let project = try host.locations.project ?? (TrustedBundles.all(besides: here).isEmpty ? nil : here)
             else { throw HostError.nothingToTrust("you are not in a project with settings; name its folder") }
             return project
         }
-        let absolute = path.text.hasPrefix("/") ? path.text : "\(host.locations.current)/\(path.text)"
+        let absolute = host.locations.absolute(try context.text(of: path))
         guard Files.exists(absolute) else { return absolute }
         let real = try Files.canonical(absolute)
         guard try Files.info(real).kind == .directory else { return real }

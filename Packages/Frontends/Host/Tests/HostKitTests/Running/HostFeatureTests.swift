@@ -14,7 +14,11 @@ struct HostFeatureTests {
                         "config.set": ["key": "features.host", "value": "true"], "config.get": ["key": "profile"],
                         "config.unset": ["key": "profile"], "data.backup": ["folder": .string("\(bench.home)/copy")],
                         "data.compact": [:],
-                    ])
+                    ],
+                    texts: Dictionary(
+                        uniqueKeysWithValues: ["show", "get", "set", "unset"].map {
+                            ("config.\($0).key", "the name of a setting")
+                        }))
                 #expect(violations.isEmpty, "\(violations)")
             }
         }

@@ -34,6 +34,8 @@ public struct ActionFacts: Sendable {
 
 /// What bundles are checked against.
 public protocol BundleSurroundings: Sendable {
+    /// What is around a run, as far as a bundle may reach it.
+    var reach: BundleReach { get }
     /// An action by its id or its alias.
     func action(_ name: String) -> ActionFacts?
     /// Why there is no such action, where that is known: the feature that would have it is off.

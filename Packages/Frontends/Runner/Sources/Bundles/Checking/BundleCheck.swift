@@ -49,7 +49,8 @@ public struct BundleCheck {
     private mutating func check(_ bundle: Bundle, within outer: Grant) {
         files.append(bundle.source.file)
         defer { files.removeLast() }
-        let grant = outer.narrowed(by: bundle.grant)
+        let grant = outer.narrowed(by: bundle.grant(in: surroundings.reach))
+        checkReach(bundle, grant)
         for (index, feature) in bundle.needs.enumerated() {
             guard let problem = surroundings.problem(ofFeature: feature) else { continue }
             problems.append(bundle.source.problem(problem, at: ["needs", String(index)]))
@@ -78,6 +79,24 @@ public struct BundleCheck {
         problems += ResultCheck.problems(of: bundle, results)
     }
 
+    /// The folders that it names, and the secrets that it takes into its environment.
+    private mutating func checkReach(_ bundle: Bundle, _ grant: Grant) {
+        for (index, path) in (bundle.permissions.paths ?? []).enumerated() {
+            do throws(BundleReachError) { _ = try surroundings.reach.root(path) } catch {
+                let place = ["permissions", "paths", String(index)]
+                let shown = PlainText.escape(path)
+                problems.append(
+                    bundle.source.problem("the folder \(shown) cannot be opened: \(error.reason)", at: place))
+            }
+        }
+        for (name, value) in bundle.environment {
+            guard case .secret(let secret) = value else { continue }
+            if case .deny(let rule, let mend) = grant.decide(.secret(SecretName(secret))) {
+                problems.append(bundle.source.problem("\(rule); \(mend)", at: ["env", name]))
+            }
+        }
+    }
+
     // MARK: Steps
 
     private mutating func check(
@@ -100,9 +119,16 @@ public struct BundleCheck {
                 continue
             }
             guard let value = template.constant else { continue }
-            for problem in parameter.schema.problems(in: value) {
+            let found = parameter.schema.problems(in: value)
+            for problem in found {
                 let path = ["with", name] + problem.path
                 add("\(BundleReader.name(of: path)) \(problem.message)", at: path)
+            }
+            guard found.isEmpty else { continue }
+            for request in parameter.schema.requests(in: value, from: surroundings.reach.current) {
+                if case .deny(let rule, let mend) = grant.decide(request) {
+                    add("\(rule); \(mend)", at: ["with", name])
+                }
             }
         }
         for parameter in action.parameters

@@ -12,7 +12,8 @@ public enum BundleFormat {
         .init(
             "env", "Values that steps refer to as env.NAME: a text, {variable: NAME} or {secret: NAME}",
             .optional(.map(.any))),
-        .init("permissions", "What it may do; without it only actions that read", .optional(permissions)),
+        .init(
+            "permissions", "What it may do and reach; without it only actions that read, here", .optional(permissions)),
         .init("steps", "What it does", .array(step)),
         .init("finally", "What it does in the end, however the rest went", .optional(.array(step))),
         .init("outputs", "What the run gives, by name, with expressions", .optional(.map(.any))),
@@ -37,8 +38,14 @@ public enum BundleFormat {
             "actions", "Actions that may do whatever they do: an id, or the beginning of ids as in chat.*",
             .optional(.array(.string))),
         .init(
-            "hosts", "Servers that may be spoken to, as in *.example.com; every server when absent",
+            "hosts",
+            "Servers that may be spoken to, as in *.example.com; set-up, which stands for those that you have set up, when "
+                + "absent", .optional(.array(.string))),
+        .init(
+            "paths",
+            "Folders beneath which files may be opened; '.', where the run was started or the project's folder, when absent",
             .optional(.array(.string))),
+        .init("secrets", "Secrets whose values may be had, by name with *", .optional(.array(.string))),
         .init(
             "tools", "Tools that models may use without being asked, as source/tool with *", .optional(.array(.string))),
     ])

@@ -108,6 +108,8 @@ struct BundleReader {
         if let word = json?["effects"]?.string, let effect = Effect(rawValue: word) { permissions.effects = effect }
         permissions.actions = Self.texts(json?["actions"]) ?? []
         permissions.hosts = Self.texts(json?["hosts"])
+        permissions.paths = Self.texts(json?["paths"])
+        permissions.secrets = Self.texts(json?["secrets"]) ?? []
         permissions.tools = Self.texts(json?["tools"]) ?? []
         return permissions
     }

@@ -10,43 +10,30 @@ enum FileActions {
     private static let largest = 8 << 20
 
     private static let read = Action(
-        "file.read", "Read a text file", .reads, .argument("path", "The file", as: PathValue.self)
+        "file.read", "Read a text file", .reads, .argument("path", "The file", as: ReadPath.self)
     ) { context, path in
-        let path = absolute(path, context.host)
-        let bytes = try Files.read(path, limit: largest)
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw RunnerError.file("\(PlainText.escape(path)) is no text in UTF-8")
+        let file = try context.path(path)
+        guard let text = String(validating: try file.read(limit: largest), as: UTF8.self) else {
+            throw RunnerError.file("\(PlainText.escape(file.absolute)) is no text in UTF-8")
         }
-        return FileText(path: path, text: text)
+        return FileText(path: file.absolute, text: text)
     }
 
     private static let write = Action(
         "file.write", "Write a text file", .writes,
-        .argument("path", "The file; folders above it are made", as: PathValue.self),
+        .argument("path", "The file; folders above it are made", as: WritePath.self),
         .option("text", "What it will hold", as: String.self),
         .flag("append", "Add to what it holds")
     ) { context, path, text, append in
-        let path = absolute(path, context.host)
+        let file = try context.path(path)
         if context.host.redactor.redact(text) != text {
-            context.notice("\(PlainText.escape(path)) gets a secret that everybody can read who can read the file")
+            context.notice(
+                "\(PlainText.escape(file.absolute)) gets a secret that everybody can read who can read the file")
         }
-        if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
-            try Files.makeDirectories(String(path[..<slash]), mode: 0o755)
-        }
-        if append {
-            let file = try LineFile(path, isNew: false)
-            file.write(text)
-            try file.check()
-        } else {
-            try Files.writeAtomically(Array(text.utf8), to: path)
-        }
-        return WrittenFile(path: path, size: ByteCount(Int(try Files.info(path).size)))
+        if append { try file.append(Array(text.utf8)) } else { try file.write(Array(text.utf8)) }
+        return WrittenFile(path: file.absolute, size: ByteCount(try file.size()))
     }
     .example("martlet file write notes.txt --text \"Call the printer\"", "In the folder where you are")
-
-    private static func absolute(_ path: PathValue, _ host: Host) -> String {
-        BundleFinder(host: host, trusted: nil).absolute(path.text)
-    }
 }
 
 /// A file that was read.

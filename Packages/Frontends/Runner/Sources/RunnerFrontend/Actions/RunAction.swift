@@ -18,9 +18,9 @@ struct RunAction {
     private var start: Action {
         Action(
             Self.id, "Run a bundle", .writes,
-            .argument("bundle", "The bundle's file, or the name of one of the project's", as: PathValue?.self),
+            .argument("bundle", "The bundle's file, or the name of one of the project's", as: ReadPath?.self),
             .option("input", "A value for an input: name=value", as: [String].self, short: "i"),
-            .option("inputs", "A file or a pipe with values for the inputs; - for standard input", as: PathValue?.self),
+            .option("inputs", "A file or a pipe with values for the inputs; - for standard input", as: ReadPath?.self),
             .flag("plan", "Show what would run"),
             .flag("check", "Check it and stop there"),
             .flag("schema", "Print the JSON Schema of bundles"),
@@ -29,11 +29,11 @@ struct RunAction {
             .flag("no-journal", "Keep nothing of it, where no data can be kept; it cannot be resumed then"),
             .flag("alone", "Do not begin while another run of this bundle goes on"),
             .option("every", "Run it again and again, at this interval", as: Duration?.self),
-            .option("junit", "Write JUnit's XML to this file", as: PathValue?.self),
-            .option("html", "Write a page with the timeline to this file", as: PathValue?.self),
-            .option("report", "Write the report as JSON to this file", as: PathValue?.self),
-            .option("record", "Write everything that happens to this file, for --replay", as: PathValue?.self),
-            .option("replay", "Run it against this recording and say what differs", as: PathValue?.self)
+            .option("junit", "Write JUnit's XML to this file", as: WritePath?.self),
+            .option("html", "Write a page with the timeline to this file", as: WritePath?.self),
+            .option("report", "Write the report as JSON to this file", as: WritePath?.self),
+            .option("record", "Write everything that happens to this file, for --replay", as: WritePath?.self),
+            .option("replay", "Run it against this recording and say what differs", as: ReadPath?.self)
         ) {
             context, bundle, inputs, inputsFile, plan, check, schema, resume, again, unkept, alone, every, junit, html,
             report, record, replay in
@@ -43,11 +43,12 @@ struct RunAction {
                 return RunResult.schema(schema)
             }
             var wish = RunWish()
-            (wish.bundle, wish.inputs, wish.inputsFile) = (bundle?.text, inputs, inputsFile?.text)
+            func text<Use>(_ path: GivenPath<Use>?) throws -> String? { try path.map { try context.text(of: $0) } }
+            (wish.bundle, wish.inputs, wish.inputsFile) = (try text(bundle), inputs, try text(inputsFile))
             (wish.isPlan, wish.isCheck, wish.resume, wish.again) = (plan, check, resume, again)
             (wish.isUnkept, wish.isAlone) = (unkept, alone)
-            (wish.every, wish.record, wish.replay) = (every, record?.text, replay?.text)
-            (wish.junit, wish.html, wish.report) = (junit?.text, html?.text, report?.text)
+            (wish.every, wish.record, wish.replay) = (every, try text(record), try text(replay))
+            (wish.junit, wish.html, wish.report) = (try text(junit), try text(html), try text(report))
             return try await BundleRunning(services, context, wish).run()
         }
         .asDefault().streaming()

@@ -33,10 +33,7 @@ struct BundleFinder {
 
     /// A path as seen from where the command runs.
     func absolute(_ path: String) -> String {
-        if path.hasPrefix("/") { return path }
-        let current = host.locations.current
-        let plain = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
-        return current == "/" ? "/\(plain)" : "\(current)/\(plain)"
+        host.locations.absolute(path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
     }
 
     private var projectFolder: String {

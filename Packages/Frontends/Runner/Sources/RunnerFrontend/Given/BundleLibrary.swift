@@ -30,6 +30,13 @@ final class BundleLibrary: Sendable {
         self.origin = origin
     }
 
+    /// The folder of the project among whose bundles it is, also for who names it by its path.
+    var projectFolder: String? {
+        guard let slash = root.file.lastIndex(of: "/") else { return nil }
+        let (folder, ending) = (String(root.file[..<slash]), "/.martlet/bundles")
+        return folder.hasSuffix(ending) ? String(folder.dropLast(ending.count)) : nil
+    }
+
     /// The first file that was wanted and that nobody agreed to.
     var untrusted: String? { state.withLock { $0.untrusted } }
 

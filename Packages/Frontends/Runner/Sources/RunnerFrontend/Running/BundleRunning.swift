@@ -85,7 +85,7 @@ struct BundleRunning: Sendable {
     ) async throws -> (Bundle, JSONObject) {
         let (bundle, wrong) = Bundle.reading(library.root)
         let checked = BundleCheck.check(
-            bundle, wrong, within: context.caller.grant, in: RegistrySurroundings(host: host, library: library))
+            bundle, wrong, within: context.caller.grant, in: try RegistrySurroundings(host: host, library: library))
         if let path = library.untrusted { throw RunnerError.notTrusted(path) }
         if let digest, digest != library.digest { throw RunError.changed(library.root.file) }
         var problems = checked.problems
@@ -110,7 +110,7 @@ struct BundleRunning: Sendable {
             try await context.emit(ActionEvent("checked", text: text))
             return .plan([])
         }
-        let plan = Plan(of: bundle, inputs: inputs, in: RegistrySurroundings(host: host, library: library))
+        let plan = Plan(of: bundle, inputs: inputs, in: try RegistrySurroundings(host: host, library: library))
         try await context.emit(ActionEvent("planned", ["steps": plan.steps.json], text: PlanText.text(plan, bundle)))
         return .plan(plan.steps)
     }
@@ -146,7 +146,7 @@ struct BundleRunning: Sendable {
     ) async throws -> RunSummary {
         let engine = RunEngine(
             performer: performer, journal: journal, options: RunOptions(), redactor: host.redactor, clock: clock,
-            now: now,
+            now: now, reach: try BundleReach(host, library),
             loadBundle: { path, file throws(BundleFailure) in try library.bundle(path, besides: file) },
             environment: environment, emit: { await reporter.receive($0) })
         return try await reporter.during { try await engine.run(bundle, inputs: inputs) }

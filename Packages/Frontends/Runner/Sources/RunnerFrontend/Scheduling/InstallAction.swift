@@ -10,7 +10,7 @@ enum InstallAction {
 
     private static let install = Action(
         "run.install", "Schedule a bundle with systemd or cron", .writes,
-        .argument("bundle", "The bundle's file", as: PathValue.self),
+        .argument("bundle", "The bundle's file", as: ReadPath.self),
         .flag("systemd", "As a service and a timer of systemd"),
         .flag("cron", "As a line of your crontab"),
         .option("every", "The interval, where the bundle has no schedule", as: Duration?.self),
@@ -19,7 +19,7 @@ enum InstallAction {
     ) { context, bundle, systemd, cron, every, inputs, write in
         guard systemd != cron else { throw RunnerError.options("say either --systemd or --cron") }
         let host = context.host
-        let run = try scheduled(bundle.text, every, inputs, systemd: systemd, host)
+        let run = try scheduled(try context.text(of: bundle), every, inputs, systemd: systemd, host)
         let folder = UnitFolder(host)
         let files =
             systemd
@@ -62,10 +62,10 @@ enum InstallAction {
 
     private static let uninstall = Action(
         "run.uninstall", "Remove a bundle from systemd and cron", .writes,
-        .argument("bundle", "The bundle's file, or its name", as: PathValue.self)
+        .argument("bundle", "The bundle's file, or its name", as: ReadPath.self)
     ) { context, bundle in
         let host = context.host
-        let name = try name(of: bundle.text, host)
+        let name = try name(of: try context.text(of: bundle), host)
         let unit = ScheduledRun.unitName(of: name)
         let units = try UnitFolder(host).remove(unit)
         var removed = units

@@ -19,18 +19,20 @@ public final class RunEngine: Sendable {
     let now: @Sendable () -> Timestamp
     let loadBundle: @Sendable (_ path: String, _ besides: String) throws(BundleFailure) -> BundleSource
     let environment: @Sendable (_ bundle: Bundle, _ inputs: JSONObject) async throws -> JSONObject
+    let reach: BundleReach
     let emit: Emit
     /// While it runs: what writes the journal, which blocks. Actions that wait for something leave it.
     private let thread: OwnThreadExecutor?
 
     /// - Parameters:
     ///   - journal: where the run is written down; it knows what an earlier part of it has done.
+    ///   - reach: what is around the run, by which the permissions of its bundles are understood.
     ///   - loadBundle: reads a bundle that another one names.
     ///   - environment: the values of `env`; secrets among them are known to the redactor.
     ///   - emit: is told everything, from several tasks at once.
     public init(
         performer: any StepPerformer, journal: JournalRun, options: RunOptions = RunOptions(), redactor: Redactor,
-        clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
+        clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp, reach: BundleReach,
         loadBundle: @escaping @Sendable (_ path: String, _ besides: String) throws(BundleFailure) -> BundleSource,
         environment: @escaping @Sendable (_ bundle: Bundle, _ inputs: JSONObject) async throws -> JSONObject,
         emit: @escaping Emit
@@ -43,6 +45,7 @@ public final class RunEngine: Sendable {
         self.now = now
         self.loadBundle = loadBundle
         self.environment = environment
+        self.reach = reach
         self.emit = emit
         thread = nil
     }
@@ -51,6 +54,7 @@ public final class RunEngine: Sendable {
         (performer, journal, options) = (engine.performer, engine.journal, engine.options)
         (redactor, clock, now) = (engine.redactor, engine.clock, engine.now)
         (loadBundle, environment, emit) = (engine.loadBundle, engine.environment, engine.emit)
+        reach = engine.reach
         self.thread = thread
     }
 
@@ -74,7 +78,7 @@ public final class RunEngine: Sendable {
                     steps: bundle.allSteps.map(\.id), isResumed: journal.isResumed)))
         let record = RunRecord()
         let level = Level(
-            bundle: bundle, inputs: inputs, environment: environment, prefix: "", grant: bundle.grant,
+            bundle: bundle, inputs: inputs, environment: environment, prefix: "", grant: bundle.grant(in: reach),
             run: ["id": .string(journal.id.text), "started": started.json])
         let slots = Turn(width: bundle.parallel ?? options.parallel)
         let limit = bundle.timeout ?? options.runLimit

@@ -148,7 +148,7 @@ struct StepWork: Sendable {
             let environment = try await engine.environment(inner, inputs.values)
             let nested = Level(
                 bundle: inner, inputs: inputs.values, environment: environment, prefix: instance.key + "/",
-                grant: level.grant.narrowed(by: inner.grant), isEnd: isEnd(step), run: level.run)
+                grant: level.grant.narrowed(by: inner.grant(in: engine.reach)), isEnd: isEnd(step), run: level.run)
             await engine.emit(.spread(step: instance.key, count: inner.allSteps.count))
             let limit = step.timeout ?? inner.timeout ?? engine.options.runLimit
             let (run, overtime) = await engine.play(nested, within: limit, slots, record)

@@ -19,13 +19,22 @@ struct AtomicWrite: ~Copyable {
         try FileError.refuseZero(path, "write")
         let target = PathParts(try Self.followingLinks(path))
         let directory = try FileDescriptor.open(target.directory, O_RDONLY | O_DIRECTORY, for: "write in")
-        let existing = try Self.existing(target.name, in: directory, path: path)
-        temporary = try TemporaryFile.make(beside: target.name, in: directory, path: path)
-        accessList = existing != nil && mode == nil ? AccessList(of: "\(target.directory)/\(target.name)") : nil
+        try self.init(target.name, in: directory, at: target.directory, mode: mode, naming: path)
+    }
+
+    /// Replaces an entry of a folder that is open, and never what a link there leads to.
+    ///
+    /// - Parameter place: the path of the folder, for what takes no descriptor.
+    init(
+        _ name: String, in directory: consuming FileDescriptor, at place: String, mode: UInt32?, naming path: String
+    ) throws(FileError) {
+        let existing = try Self.existing(name, in: directory, path: path)
+        temporary = try TemporaryFile.make(beside: name, in: directory, path: path)
+        accessList = existing != nil && mode == nil ? AccessList(of: "\(place)/\(name)") : nil
         self.directory = directory
         self.path = path
         self.existing = existing
-        name = target.name
+        self.name = name
         self.mode = mode ?? existing.map { $0.mode & 0o777 } ?? 0o600
     }
 

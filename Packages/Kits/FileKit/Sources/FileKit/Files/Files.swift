@@ -5,7 +5,12 @@ public enum Files {
     /// Reads a regular file of at most `limit` bytes; a directory, FIFO, socket or device is refused without waiting.
     public static func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
         // O_NONBLOCK lets the open of a FIFO or a terminal return at once, so that fstat can refuse it.
-        let file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, for: "read")
+        try read(try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, for: "read"), limit: limit)
+    }
+
+    /// Reads a regular file that is open, from its beginning.
+    static func read(_ file: borrowing FileDescriptor, limit: Int) throws(FileError) -> [UInt8] {
+        let path = file.path
         let info = try file.status(for: "read")
         try requireRegular(info, "read", path)
         guard info.size <= limit else { throw tooLarge(path, limit: limit) }

@@ -1,4 +1,3 @@
-import CToolKit
 import FileKit
 
 extension Workspace {
@@ -34,7 +33,7 @@ extension Workspace {
             guard isWanted(found, start) else { continue }
             guard entries.count < limit else { return (entries, true) }
             do throws(WorkspaceError) {
-                let place = try start.folder.open(start.inside(found.path), to: TOOLKIT_LOOK, followingLinks: false)
+                let place = try start.folder.open(start.inside(found.path), to: .look, followingLinks: false)
                 entries.append(try Entry(found.path, place))
             } catch {
                 // What has gone since it was listed is not there to be shown.

@@ -66,8 +66,8 @@ extension Shell {
     private func sandboxed(
         _ words: [String], in folder: Folder, of workspace: Workspace, network: Bool
     ) async throws -> [String] {
-        let root = String(decoding: Workspace.location(of: workspace.root).bytes, as: UTF8.self)
-        let start = String(decoding: Workspace.location(of: folder).bytes, as: UTF8.self)
+        let root = String(decoding: workspace.root.location, as: UTF8.self)
+        let start = String(decoding: folder.location, as: UTF8.self)
         let hidden = options.hidden.compactMap(SandboxPlace.init)
         // Not with --die-with-parent, which means the thread that started it: that ends when it has been idle for long.
         let view =

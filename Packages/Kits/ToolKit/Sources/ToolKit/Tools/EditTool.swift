@@ -12,7 +12,7 @@ struct EditTool: FileTool {
         numbers of fs.read, unless replace_all is set. All edits are made, or none. Gives a diff of what was done.
         """
     let properties: [Schema.Property] = [
-        Schema.Property("path", "The file, relative to the working folder", .path(.file)),
+        Schema.Property("path", "The file, relative to the working folder", .path(.write)),
         Schema.Property(
             "edits", "What to replace, in this order",
             .array(

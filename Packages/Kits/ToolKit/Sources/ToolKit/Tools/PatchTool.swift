@@ -11,7 +11,7 @@ struct PatchTool: FileTool {
         a diff of what was really done.
         """
     let properties: [Schema.Property] = [
-        Schema.Property("path", "The file, relative to the working folder", .path(.file)),
+        Schema.Property("path", "The file, relative to the working folder", .path(.write)),
         Schema.Property("patch", "The unified diff, for this file alone", .string),
         .dryRun,
     ]

@@ -13,7 +13,7 @@ struct ReadTool: FileTool {
         at a time; a note says how to go on. Long lines are cut. Of a binary file only its kind and size are told.
         """
     let properties: [Schema.Property] = [
-        Schema.Property("path", "The file, relative to the working folder", .path(.file)),
+        Schema.Property("path", "The file, relative to the working folder", .path(.read)),
         .optional("offset", "The number of the first line (default: 1)", .integer(1...Int(Int32.max))),
         .optional("limit", "How many lines to give (default: 2000)", .integer(1...100_000)),
     ]

@@ -10,7 +10,7 @@ struct WriteTool: FileTool {
         kept. Use edit.file or multi.edit to change a part. Gives a diff of what was replaced.
         """
     let properties: [Schema.Property] = [
-        Schema.Property("path", "The file, relative to the working folder", .path(.file)),
+        Schema.Property("path", "The file, relative to the working folder", .path(.write)),
         Schema.Property("content", "All of its text", .string),
         .createFolders,
     ]
@@ -41,7 +41,7 @@ struct MultiWriteTool: FileTool {
             "files", "The files",
             .array(
                 .record([
-                    Schema.Property("path", "The file, relative to the working folder", .path(.file)),
+                    Schema.Property("path", "The file, relative to the working folder", .path(.write)),
                     Schema.Property("content", "All of its text", .string),
                 ]))),
         .createFolders,

@@ -1,3 +1,5 @@
+import FileKit
+
 /// The folder in which a walk begins.
 struct WalkStart: Sendable {
     let folder: Folder

@@ -1,4 +1,3 @@
-import CToolKit
 import Capabilities
 import FileKit
 import Glibc
@@ -32,7 +31,7 @@ public final class Workspace: Sendable {
         let top = try Workspace("/", resolver: resolver).root
         let below = EntryPath(bytes: Array(entry.bytes.drop { $0 == Byte.slash }))
         do throws(WorkspaceError) {
-            root = Folder(try top.open(below, to: TOOLKIT_LIST, followingLinks: false), resolver: top.resolver)
+            root = Folder(try top.open(below, to: .list, followingLinks: false), resolver: top.resolver)
         } catch {
             guard error.kind == .outside || error.kind == .notFolder else { throw error }
             throw WorkspaceError(
@@ -48,16 +47,7 @@ public final class Workspace: Sendable {
         guard opened >= 0 else { throw WorkspaceError(errno, entry) }
         let folder = FileDescriptor(owning: opened, path: entry.shown)
         self.path = path
-        root = Folder(folder, resolver: resolver ?? Self.resolver(for: opened))
-    }
-
-    /// ENOSYS before Linux 5.6; EPERM from filters that know no newer call. Both are told apart from the folder's own
-    /// permissions by a path that any open folder has.
-    private static func resolver(for folder: Int32) -> Folder.Resolver {
-        let probe = unsafe toolkit_open_beneath(folder, EntryPath.here.terminated, TOOLKIT_LOOK, true)
-        guard probe >= 0 else { return .steps }
-        close(probe)
-        return .kernel
+        root = Folder(folder, resolver: resolver)
     }
 
     /// Throws `.gone` when the folder was removed.
@@ -73,9 +63,9 @@ extension Workspace {
     /// A file that somebody asked for. It is looked at before it is opened, for opening alone can set off a device.
     func file(_ path: EntryPath) throws(WorkspaceError) -> FileDescriptor {
         try hinting(path) { () throws(WorkspaceError) in
-            let place = try root.open(path, to: TOOLKIT_LOOK, followingLinks: true)
+            let place = try root.open(path, to: .look, followingLinks: true)
             try Folder.requireRegular(EntryStatus(of: place), path)
-            let file = try root.open(path, to: TOOLKIT_READ, followingLinks: true)
+            let file = try root.open(path, to: .read, followingLinks: true)
             try Folder.requireRegular(EntryStatus(of: file), path)
             return file
         }
@@ -84,14 +74,14 @@ extension Workspace {
     /// A folder that somebody asked for.
     func folder(_ path: EntryPath) throws(WorkspaceError) -> Folder {
         try hinting(path) { () throws(WorkspaceError) in
-            Folder(try root.open(path, to: TOOLKIT_LIST, followingLinks: true), resolver: root.resolver)
+            Folder(try root.open(path, to: .list, followingLinks: true), resolver: root.resolver)
         }
     }
 
     /// What somebody asked for leads to.
     func kind(_ path: EntryPath) throws(WorkspaceError) -> FileInfo.Kind {
         try hinting(path) { () throws(WorkspaceError) in
-            try EntryStatus(of: root.open(path, to: TOOLKIT_LOOK, followingLinks: true)).kind
+            try EntryStatus(of: root.open(path, to: .look, followingLinks: true)).kind
         }
     }
 
@@ -105,7 +95,7 @@ extension Workspace {
             guard error.kind == .notFound else { throw error }
             let above = EntryPath(bytes: Array(path.bytes.prefix(path.nameStart)))
             let name = String(decoding: path.bytes.dropFirst(path.nameStart), as: UTF8.self)
-            guard let folder = try? root.open(above, to: TOOLKIT_LIST, followingLinks: true),
+            guard let folder = try? root.open(above, to: .list, followingLinks: true),
                 let names = try? Listing(of: folder, limit: 10_000).names
             else {
                 // Without a listing the error has all that is known.

@@ -1,4 +1,3 @@
-import CToolKit
 import FileKit
 import Glibc
 
@@ -26,9 +25,7 @@ struct ExistingFile: Sendable {
         guard unsafe faccessat(place.folder.descriptor.rawValue, name, W_OK, AT_EACCESS) == 0 else {
             throw WorkspaceError(writing: place.path, errno)
         }
-        let opened = unsafe toolkit_open_entry(place.folder.descriptor.rawValue, place.terminatedName, TOOLKIT_READ)
-        guard opened >= 0 else { throw WorkspaceError(-opened, place.path) }
-        let file = FileDescriptor(owning: opened, path: place.path.shown)
+        let file = try place.open()
         status = try EntryStatus(of: file)
         try Folder.requireRegular(status, place.path)
         var content: [UInt8] = []

@@ -13,7 +13,7 @@ final class NewFolders {
         for count in stride(from: parts.count - 1, through: 0, by: -1) {
             let above = Self.path(parts.prefix(count))
             do throws(WorkspaceError) {
-                _ = try workspace.root.open(above, to: TOOLKIT_LIST, followingLinks: true)
+                _ = try workspace.root.open(above, to: .list, followingLinks: true)
             } catch {
                 guard error.kind == .notFound else { throw error }
                 continue
@@ -39,7 +39,7 @@ final class NewFolders {
     func make(for path: EntryPath, in workspace: Workspace) throws(WorkspaceError) {
         let parts = path.parts
         var above = Folder(
-            try workspace.root.open(.here, to: TOOLKIT_LIST, followingLinks: true), resolver: workspace.root.resolver)
+            try workspace.root.open(.here, to: .list, followingLinks: true), resolver: workspace.root.resolver)
         for count in 1..<max(1, parts.count) {
             let current = Self.path(parts.prefix(count))
             let name = Array(parts[count - 1])
@@ -50,7 +50,7 @@ final class NewFolders {
                 throw WorkspaceError(writing: current, errno)
             }
             above = Folder(
-                try workspace.root.open(current, to: TOOLKIT_LIST, followingLinks: true),
+                try workspace.root.open(current, to: .list, followingLinks: true),
                 resolver: workspace.root.resolver)
         }
     }

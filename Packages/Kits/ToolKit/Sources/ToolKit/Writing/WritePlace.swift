@@ -1,4 +1,3 @@
-import CToolKit
 import FileKit
 import Glibc
 
@@ -23,7 +22,7 @@ struct WritePlace: Sendable {
             }
             let above = EntryPath(bytes: Array(current.bytes.prefix(current.nameStart)))
             let folder = Folder(
-                try workspace.root.open(above, to: TOOLKIT_LIST, followingLinks: true),
+                try workspace.root.open(above, to: .list, followingLinks: true),
                 resolver: workspace.root.resolver)
             guard let target = try folder.linkTarget(name, path) else {
                 try workspace.requireOrdinary(folder, name, path)
@@ -44,6 +43,17 @@ struct WritePlace: Sendable {
     }
 }
 
+extension WritePlace {
+    /// Opens the file to read it.
+    func open() throws(WorkspaceError) -> FileDescriptor {
+        do throws(FolderError) {
+            return try folder.openEntry(name, to: .read, naming: path.shown)
+        } catch {
+            throw WorkspaceError(error.number, path)
+        }
+    }
+}
+
 extension Folder {
     /// What a name in this folder stands for, without following a link; nil where there is none.
     func entry(_ name: [UInt8], _ path: EntryPath) throws(WorkspaceError) -> EntryStatus? {
@@ -58,11 +68,12 @@ extension Folder {
 
     /// Where a link in this folder leads to; nil where there is none of that name.
     fileprivate func linkTarget(_ name: [UInt8], _ path: EntryPath) throws(WorkspaceError) -> EntryPath? {
-        var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let length = unsafe toolkit_read_link(descriptor.rawValue, name + [0], &target, target.count)
-        if length == -Int(EINVAL) || length == -Int(ENOENT) { return nil }
-        guard length > 0 else { throw WorkspaceError(Int32(-length), path) }
-        return EntryPath(bytes: Array(target.prefix(length)))
+        do throws(FolderError) {
+            return try linkTarget(name).map(EntryPath.init(bytes:))
+        } catch {
+            if error.number == ENOENT { return nil }
+            throw WorkspaceError(error.number, path)
+        }
     }
 }
 
@@ -70,17 +81,10 @@ extension Workspace {
     /// Refuses what belongs to git: its hooks and settings name programs that git runs, so that whoever may write
     /// files could run commands.
     fileprivate func requireOrdinary(_ folder: Folder, _ name: [UInt8], _ path: EntryPath) throws(WorkspaceError) {
-        let names = Self.location(of: folder).parts.dropFirst(Self.location(of: root).parts.count) + [name[...]]
+        let names =
+            EntryPath(bytes: folder.location).parts.dropFirst(EntryPath(bytes: root.location).parts.count) + [name[...]]
         guard !(names + path.parts).contains(where: { $0.elementsEqual(".git".utf8) }) else {
             throw WorkspaceError(.denied, "\(path.shown) belongs to git; change it by git's own commands")
         }
-    }
-
-    /// Where an open folder is now.
-    static func location(of folder: Folder) -> EntryPath {
-        var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let link = Array("/proc/self/fd/\(folder.descriptor.rawValue)\0".utf8)
-        let length = unsafe toolkit_read_link(AT_FDCWD, link, &path, path.count)
-        return EntryPath(bytes: Array(path.prefix(max(0, length))))
     }
 }

@@ -1,0 +1,183 @@
+import Capabilities
+import Glibc
+import Synchronization
+import Testing
+
+@testable import FileKit
+
+@Suite("A path that was granted")
+struct GrantedPathTests {
+    /// A caller who may work beneath `in`, next to which there is a file that is none of their business.
+    private struct Place {
+        let folder: String
+        let grant: Grant
+
+        init(_ folder: String) throws {
+            self.folder = folder
+            for path in ["in/sub", "in/own", "in/.git/hooks", "out"] { try Files.makeDirectories("\(folder)/\(path)") }
+            for path in ["in/a", "in/sub/b", "in/own/vault", "out/secret"] {
+                try Files.writeAtomically(Array(path.utf8), to: "\(folder)/\(path)")
+            }
+            grant = Grant(
+                Grant.Layer(
+                    .bundle("b"),
+                    folders: .init(
+                        roots: [try FolderRoot(opening: "\(folder)/in")],
+                        closed: [try Files.canonical("\(folder)/in/own")])))
+        }
+
+        func link(_ name: String, to target: String) throws {
+            try #require(unsafe symlink(target, "\(folder)/in/\(name)") == 0)
+        }
+
+        func read(_ path: String) throws -> String {
+            String(decoding: try grant.path(ReadPath(path), from: "\(folder)/in").read(limit: 1000), as: UTF8.self)
+        }
+
+        func write(_ text: String, _ path: String) throws {
+            try grant.path(WritePath(path), from: "\(folder)/in").write(Array(text.utf8))
+        }
+
+        func append(_ text: String, _ path: String) throws {
+            try grant.path(WritePath(path), from: "\(folder)/in").append(Array(text.utf8))
+        }
+
+        func content(_ path: String) throws -> String {
+            String(decoding: try Files.read("\(folder)/\(path)", limit: 1000), as: UTF8.self)
+        }
+    }
+
+    private func within(_ body: (Place) throws -> Void) async throws {
+        try await withTemporaryDirectory { try body(Place($0)) }
+    }
+
+    @Test("is read, written and added to where it was granted, with folders made on the way")
+    func inside() async throws {
+        try await within { place in
+            #expect(try place.read("a") == "in/a" && place.read("./sub/../sub/b") == "in/sub/b")
+            #expect(try place.read("\(place.folder)/in/a") == "in/a")
+            try place.link("near", to: "sub/b")
+            #expect(try place.read("near") == "in/sub/b")
+            try place.write("new", "x/y/z")
+            try place.append("er", "x/y/z")
+            try place.append("first", "x/list")
+            try place.write("changed", "near")
+            #expect(try place.content("in/x/y/z") == "newer" && place.content("in/x/list") == "first")
+            #expect(try place.content("in/sub/b") == "changed", "A link that stays inside is followed, and stays.")
+            #expect(try Files.info("\(place.folder)/in/near", followLinks: false).kind == .symbolicLink)
+            #expect(try place.grant.path(ReadPath("a"), from: "\(place.folder)/in").size() == 4)
+        }
+    }
+
+    @Test("leads nowhere else by links, for reading, writing and adding")
+    func links() async throws {
+        try await within { place in
+            try place.link("abs", to: "\(place.folder)/out/secret")
+            try place.link("up", to: "../out/secret")
+            try place.link("folder", to: "../out")
+            try place.link("hang", to: "../out/new")
+            try place.link("loop", to: "loop")
+            for path in ["abs", "up", "folder/secret"] {
+                #expect(throws: FileError.self) { try place.read(path) }
+                #expect(throws: FileError.self) { try place.write("x", path) }
+                #expect(throws: FileError.self) { try place.append("x", path) }
+            }
+            for path in ["hang", "folder/new", "folder/deep/new", "loop"] {
+                #expect(throws: FileError.self) { try place.write("x", path) }
+                #expect(throws: FileError.self) { try place.append("x", path) }
+            }
+            #expect(try place.content("out/secret") == "out/secret")
+            #expect(try Files.list("\(place.folder)/out").map(\.name) == ["secret"])
+            // The control: whoever has no bounds follows them.
+            let person = try Grant.person.path(ReadPath("in/up"), from: place.folder)
+            #expect(try person.read(limit: 100) == Array("out/secret".utf8))
+        }
+    }
+
+    @Test("leads by links neither into what is closed nor into what is kept")
+    func closed() async throws {
+        try await within { place in
+            try place.link("vault", to: "own/vault")
+            try place.link("own-too", to: "own")
+            try place.link("hook", to: ".git/hooks/pre-commit")
+            try place.link("git", to: ".git")
+            try place.link("sub/turned", to: "../.martlet/config.json")
+            for path in ["vault", "own-too/vault"] {
+                #expect(throws: FileError.self) { try place.read(path) }
+                #expect(throws: FileError.self) { try place.write("x", path) }
+            }
+            for path in ["hook", "git/hooks/pre-commit", "git/new/x", "sub/turned"] {
+                #expect(throws: FileError.self) { try place.write("x", path) }
+                #expect(throws: FileError.self) { try place.append("x", path) }
+            }
+            #expect(throws: AccessFailure.self) { try place.read("own/vault") }
+            #expect(throws: AccessFailure.self) { try place.write("x", ".git/hooks/pre-commit") }
+            #expect(try Files.list("\(place.folder)/in/.git").map(\.name) == ["hooks"])
+            #expect(try Files.list("\(place.folder)/in/.git/hooks").isEmpty)
+            #expect(!Files.exists("\(place.folder)/in/.martlet"))
+            #expect(try place.content("in/own/vault") == "in/own/vault")
+        }
+    }
+
+    @Test("is a file: folders, pipes and devices are refused without waiting")
+    func kinds() async throws {
+        try await within { place in
+            try #require(unsafe mkfifo("\(place.folder)/in/pipe", 0o600) == 0)
+            for path in ["pipe", "sub", "."] {
+                #expect(throws: FileError.self) { try place.read(path) }
+                #expect(throws: FileError.self) { try place.write("x", path) }
+                #expect(throws: FileError.self) { try place.append("x", path) }
+            }
+            #expect(throws: FileError.self) { try place.read("a\u{0}b") }
+            #expect(throws: FileError.self) { try place.read("a/b") }
+        }
+    }
+
+    @Test("is nothing once another folder stands where it was granted")
+    func replaced() async throws {
+        try await within { place in
+            try #require(unsafe rename("\(place.folder)/in", "\(place.folder)/before") == 0)
+            try #require(unsafe rename("\(place.folder)/out", "\(place.folder)/in") == 0)
+            #expect(throws: FileError.self) { try place.read("secret") }
+            try #require(unsafe rename("\(place.folder)/in", "\(place.folder)/out") == 0)
+            try #require(unsafe symlink("\(place.folder)/out", "\(place.folder)/in") == 0)
+            #expect(throws: FileError.self) { try place.read("secret") }
+        }
+    }
+
+    @Test("does not get out while somebody puts links where folders were")
+    func race() async throws {
+        try await withTemporaryDirectory { folder in
+            let place = try Place(folder)
+            try Files.makeDirectories("\(folder)/in/turn")
+            try Files.writeAtomically(Array("inside".utf8), to: "\(folder)/in/turn/secret")
+            try place.link("way-out", to: "../out")
+            let isOver = Mutex(false)
+            async let turning: Void = turn("\(folder)/in", until: isOver)
+            var inside = 0
+            for round in 0..<2000 {
+                do {
+                    #expect(try place.read("turn/secret") == "inside")
+                    if round.isMultiple(of: 2) { try place.append("", "turn/secret") }
+                    try place.write("inside", "turn/secret")
+                    inside += 1
+                } catch is FileError {
+                    // It was a link just then, or nothing.
+                }
+            }
+            isOver.withLock { $0 = true }
+            await turning
+            #expect(inside > 0, "the folder was never the one that it should be")
+            #expect(try place.content("out/secret") == "out/secret")
+            #expect(try Files.list("\(folder)/out").map(\.name) == ["secret"])
+        }
+    }
+
+    /// Puts a link where a folder is, and back, again and again.
+    private func turn(_ folder: String, until isOver: borrowing Mutex<Bool>) async {
+        let steps = [("turn", "aside"), ("way-out", "turn"), ("turn", "way-out"), ("aside", "turn")]
+        while !isOver.withLock({ $0 }) {
+            for (from, to) in steps { _ = unsafe rename("\(folder)/\(from)", "\(folder)/\(to)") }
+        }
+    }
+}
