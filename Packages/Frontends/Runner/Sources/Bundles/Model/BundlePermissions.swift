@@ -71,19 +71,20 @@ extension Bundle {
         let hosts = permissions.hosts.map { hosts in
             Grant.Hosts.named(hosts.flatMap { $0 == BundlePermissions.setUp ? reach.servers : [$0] })
         }
-        var folders = Grant.Folders(closed: reach.closed)
-        if let paths = permissions.paths {
-            for path in paths {
-                do throws(BundleReachError) { folders.roots.append(try reach.root(path)) } catch { continue }
-            }
-        } else {
-            folders.roots = reach.folder.map { [$0] } ?? []
-            folders.isDefault = true
-        }
+        let folders = Grant.Folders(
+            roots: folders(in: reach), isDefault: permissions.paths == nil, closed: reach.closed)
         return Grant(
             Grant.Layer(
                 .bundle(name), effects: permissions.effects, actions: permissions.actions,
                 hosts: hosts ?? .setUp(reach.servers), folders: folders, secrets: permissions.secrets,
                 tools: permissions.tools))
+    }
+
+    /// The folders beneath which its steps may open files, without those that cannot be opened.
+    func folders(in reach: BundleReach) -> [FolderRoot] {
+        guard let paths = permissions.paths else { return reach.folder.map { [$0] } ?? [] }
+        return paths.compactMap { path in
+            do throws(BundleReachError) { return try reach.root(path) } catch { return nil }
+        }
     }
 }

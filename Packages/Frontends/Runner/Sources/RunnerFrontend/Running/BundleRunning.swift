@@ -105,13 +105,16 @@ struct BundleRunning: Sendable {
     private static let unknownRun: JSONObject = ["id": "", "started": "", "failed": false]
 
     private func plan(_ bundle: Bundle, _ inputs: JSONObject, _ library: BundleLibrary) async throws -> RunResult {
+        let surroundings = try RegistrySurroundings(host: host, library: library)
+        let reachable = Reachable(of: bundle, in: surroundings.reach)
         if wish.isCheck {
-            let text = context.isQuiet ? nil : "\(bundle.name) can be run\n"
-            try await context.emit(ActionEvent("checked", text: text))
+            let text = context.isQuiet ? nil : "\(bundle.name) can be run\n\n" + PlanText.text(reachable)
+            try await context.emit(ActionEvent("checked", ["reach": reachable.json], text: text))
             return .plan([])
         }
-        let plan = Plan(of: bundle, inputs: inputs, in: try RegistrySurroundings(host: host, library: library))
-        try await context.emit(ActionEvent("planned", ["steps": plan.steps.json], text: PlanText.text(plan, bundle)))
+        let plan = Plan(of: bundle, inputs: inputs, in: surroundings)
+        let text = PlanText.text(plan, bundle) + (context.isQuiet ? "" : "\n" + PlanText.text(reachable))
+        try await context.emit(ActionEvent("planned", ["steps": plan.steps.json, "reach": reachable.json], text: text))
         return .plan(plan.steps)
     }
 

@@ -15,4 +15,22 @@ enum PlanText {
         }
         return "\(bundle.name)\n" + table.lines(width: nil).map { $0.plainText + "\n" }.joined()
     }
+
+    /// What it can reach, a line each.
+    static func text(_ reachable: Reachable) -> String {
+        func list(_ words: [String]) -> String {
+            words.isEmpty ? "none" : words.map { PlainText.escape($0) }.joined(separator: ", ")
+        }
+        let effects = reachable.effects == .reads ? "what reads" : "whatever \(reachable.effects.rawValue)"
+        let actions = reachable.actions.isEmpty ? "" : ", and \(list(reachable.actions))"
+        var table = Table([TableColumn(""), TableColumn("")], showsHeader: false)
+        for (name, words) in [
+            ("it may do", effects + actions), ("servers", list(reachable.servers)),
+            ("files beneath", list(reachable.folders)), ("secrets", list(reachable.secrets)),
+            ("tools unasked", list(reachable.tools)),
+        ] {
+            table.append([StyledText(name), StyledText(words)])
+        }
+        return table.lines(width: nil).map { $0.plainText + "\n" }.joined()
+    }
 }

@@ -1,0 +1,33 @@
+public import Capabilities
+
+/// What a bundle can reach, for a person to look at before. What it runs in turn reaches no more.
+public struct Reachable: Record {
+    public let effects: Effect
+    /// Actions that may do whatever they do.
+    public let actions: [String]
+    public let servers: [String]
+    /// The folders beneath which files may be opened.
+    public let folders: [String]
+    public let secrets: [String]
+    /// Tools that models may use without being asked.
+    public let tools: [String]
+
+    public init(of bundle: Bundle, in reach: BundleReach) {
+        let permissions = bundle.permissions
+        (effects, actions, tools) = (permissions.effects, permissions.actions, permissions.tools)
+        secrets = permissions.secrets
+        servers = (permissions.hosts ?? [BundlePermissions.setUp]).flatMap {
+            $0 == BundlePermissions.setUp ? reach.servers : [$0]
+        }
+        folders = bundle.folders(in: reach).map(\.canonical)
+    }
+
+    public static let fields: [Field<Reachable>] = [
+        Field("effects", "The farthest that any action may go") { $0.effects },
+        Field("actions", "Actions that may do whatever they do") { $0.actions },
+        Field("servers", "Servers that may be spoken to") { $0.servers },
+        Field("folders", "Folders beneath which files may be opened") { $0.folders },
+        Field("secrets", "Secrets whose values may be had") { $0.secrets },
+        Field("tools", "Tools that models may use without being asked") { $0.tools },
+    ]
+}
