@@ -17,7 +17,10 @@ struct AccessTests {
                 try await allowed(["--as", "model"], in: home).sorted()
                     == ["chat.list", "chat.search", "features", "version"])
             let person = try await allowed([], in: home)
-            for id in ["auth.secret.get", "config.set", "chat.send", "run.start", "gateway.token", "data.restore"] {
+            for id in [
+                "auth.secret.get", "config.set", "chat.send", "run.start", "gateway.token.show", "gateway.token.create",
+                "data.restore",
+            ] {
                 #expect(person.contains(id), "\(id)")
             }
             let run = try await Program.martlet.run(["access", "show", "--json"], home: home)

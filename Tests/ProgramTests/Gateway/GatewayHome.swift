@@ -9,6 +9,8 @@ import Testing
 /// A person's home in which a gateway can be run.
 struct GatewayHome: Sendable {
     static let token = "test-token-0123456789"
+    /// That of a client with every scope, once `admit` was called.
+    static let everything = "test-token-for-everything-0123456789"
 
     let path: String
     /// What every command finds in its environment.
@@ -57,10 +59,30 @@ struct GatewayHome: Sendable {
     }
 
     func post(_ url: String, _ body: JSON) async throws -> HTTPResponse {
-        var request = HTTPRequest(.post, try HTTPURL(url), headers: Self.authorization)
-        request.headers["Content-Type"] = "application/json"
-        request.body = .bytes(Array(body.text().utf8))
+        try await send("POST", url, Self.authorization, body)
+    }
+
+    func send(
+        _ method: String, _ url: String, _ headers: HTTPHeaders, _ body: JSON? = nil
+    ) async throws -> HTTPResponse {
+        var request = HTTPRequest(HTTPMethod(rawValue: method), try HTTPURL(url), headers: headers)
+        if let body {
+            request.headers["Content-Type"] = "application/json"
+            request.body = .bytes(Array(body.text().utf8))
+        }
         return try await send(request)
+    }
+
+    /// Lets the client in that may do everything.
+    func admit() async throws {
+        let made = try await martlet(
+            "gateway", "token", "create", "everything", "--scope", "chat", "--scope", "read", "--scope", "approve",
+            "--scope", "admin", "--token-env", "EVERYTHING", adding: ["EVERYTHING": Self.everything])
+        #expect(made.code == 0, "\(made.errors)")
+    }
+
+    func bytes(_ name: String) throws -> String {
+        String(decoding: try Files.read("\(path)/\(name)", limit: 1 << 26), as: UTF8.self)
     }
 
     private func send(_ request: HTTPRequest) async throws -> HTTPResponse {

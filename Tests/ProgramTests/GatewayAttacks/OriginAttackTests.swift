@@ -85,7 +85,7 @@ struct OriginAttackTests {
                     let raw = GatewayClient.raw("POST", target, ["Content-Type: \(type)"], body: body)
                     let known = try await gateway.exchange(raw)
                     #expect(known.answerStatus == 415, "\(type) \(target): \(known)")
-                    let unknown = try await gateway.exchange(raw.replacing(GatewayHome.token, with: "guess"))
+                    let unknown = try await gateway.exchange(raw.replacing(GatewayHome.everything, with: "guess"))
                     #expect(unknown.answerStatus == 401, "\(type) \(target)")
                 }
             }

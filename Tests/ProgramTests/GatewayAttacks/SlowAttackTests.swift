@@ -9,11 +9,11 @@ struct SlowAttackTests {
     /// What goes first on a connection whose client then falls silent; the gateway has to end it by itself.
     private static let beginnings = [
         "", "G", "GET /v1/models HTTP/1.1\r\nHost: local", "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX: a\r\n",
-        "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(GatewayHome.token)\r\n"
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(GatewayHome.everything)\r\n"
             + "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"messages\":",
-        "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(GatewayHome.token)\r\n"
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(GatewayHome.everything)\r\n"
             + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"mes",
-        "PUT /v1/projects/x/files/a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(GatewayHome.token)\r\n"
+        "PUT /v1/projects/x/files/a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(GatewayHome.everything)\r\n"
             + "Content-Length: 1000000\r\n\r\nxxxx",
     ]
 

@@ -14,7 +14,7 @@ struct SmugglingAttackTests {
     /// A completion's head with these lines, and what comes behind it.
     private static func post(_ lines: [String], _ rest: String) -> String {
         let head = [
-            "POST /v1/chat/completions HTTP/1.1", "Host: localhost", "Authorization: Bearer \(GatewayHome.token)",
+            "POST /v1/chat/completions HTTP/1.1", "Host: localhost", "Authorization: Bearer \(GatewayHome.everything)",
             "Content-Type: application/json",
         ]
         return (head + lines).joined(separator: "\r\n") + "\r\n\r\n" + rest

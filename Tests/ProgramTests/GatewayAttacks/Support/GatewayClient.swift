@@ -43,6 +43,7 @@ extension GatewayHome {
         after shell: String? = nil, isolation: isolated (any Actor)? = #isolation,
         _ body: (GatewayClient) async throws -> Void
     ) async throws {
+        try await admit()
         var command = serving()
         if let shell {
             command = Command(
@@ -90,7 +91,7 @@ extension GatewayClient {
         _ method: HTTPMethod, _ path: String, _ body: JSON?, _ headers: HTTPHeaders
     ) throws -> HTTPRequest {
         var all = headers
-        if all["Authorization"] == nil { all["Authorization"] = "Bearer \(GatewayHome.token)" }
+        if all["Authorization"] == nil { all["Authorization"] = "Bearer \(GatewayHome.everything)" }
         if body != nil, all["Content-Type"] == nil { all["Content-Type"] = "application/json" }
         var request = HTTPRequest(
             method, try HTTPURL(gateway.address + path), headers: all, body: body.map { .text($0.text()) } ?? .none)
@@ -147,7 +148,7 @@ extension GatewayClient {
         _ method: String, _ target: String, _ lines: [String] = [], body: String = "", host: String = "localhost"
     ) -> String {
         let all = [
-            "\(method) \(target) HTTP/1.1", "Host: \(host)", "Authorization: Bearer \(GatewayHome.token)",
+            "\(method) \(target) HTTP/1.1", "Host: \(host)", "Authorization: Bearer \(GatewayHome.everything)",
             "Content-Length: \(body.utf8.count)", "Connection: close",
         ]
         return (all + lines).joined(separator: "\r\n") + "\r\n\r\n" + body

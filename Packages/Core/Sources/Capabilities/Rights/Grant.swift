@@ -15,12 +15,15 @@ public struct Grant: Sendable, Hashable {
         public var folders: Folders?
         /// Patterns for the names of secrets whose values may be had; nil for all.
         public var secrets: [String]?
+        /// What may be done at a server of ours; nil for everything.
+        public var scopes: Set<ClientScope>?
         /// Patterns for the tools that models may use without anybody being asked, as `source/tool`.
         public var tools: [String]
 
         public init(
             _ holder: Holder, effects: Effect = .reads, actions: [String] = [], hosts: Hosts = .all,
-            folders: Folders? = Folders(), secrets: [String]? = [], tools: [String] = []
+            folders: Folders? = Folders(), secrets: [String]? = [],
+            scopes: Set<ClientScope>? = nil, tools: [String] = []
         ) {
             self.holder = holder
             self.effects = effects
@@ -28,6 +31,7 @@ public struct Grant: Sendable, Hashable {
             self.hosts = hosts
             self.folders = folders
             self.secrets = secrets
+            self.scopes = scopes
             self.tools = tools
         }
     }
@@ -58,6 +62,8 @@ public struct Grant: Sendable, Hashable {
     /// Whom a layer binds, by which a refusal is explained.
     public enum Holder: Sendable, Hashable {
         case bundle(String)
+        /// Somebody who showed a token of that name to a server of ours.
+        case client(String)
         case model
     }
 
@@ -106,6 +112,16 @@ public struct Grant: Sendable, Hashable {
                     mend: layer.mend("secrets", layer.secrets == [] ? "" : nil, shown))
             }
             return .allow(rule: allowance)
+        case .route(let wanted):
+            for layer in layers {
+                guard let scopes = layer.scopes, scopes.isDisjoint(with: wanted) else { continue }
+                let (has, needs) = (Self.words(scopes, "and"), Self.words(wanted, "or"))
+                let scope = ClientScope.allCases.first(where: wanted.contains)?.rawValue ?? ""
+                return .deny(
+                    rule: "\(layer.holder.words) has the scopes \(has), and this needs \(needs)",
+                    mend: "make a token that has it: martlet gateway token create NAME --scope \(scope)")
+            }
+            return .allow(rule: allowance)
         case .tool(let name, let source):
             let isListed = layers.allSatisfy { layer in
                 layer.tools.contains { Pattern.fits($0, "\(source)/\(name)") }
@@ -142,12 +158,18 @@ public struct Grant: Sendable, Hashable {
         return innermost.map { ($0.root, layers.flatMap { $0.folders?.closed ?? [] }, $0.holder) }
     }
 
+    private static func words(_ scopes: Set<ClientScope>, _ last: String) -> String {
+        let words = ClientScope.allCases.filter(scopes.contains).map(\.rawValue)
+        guard words.count > 1 else { return words.first ?? "none" }
+        return words.dropLast().joined(separator: ", ") + " \(last) " + words[words.count - 1]
+    }
+
     private var allowance: String {
         if layers.isEmpty { return "you may do everything" }
         return layers.map { layer in
             switch layer.holder {
             case .model: "offered to models"
-            case .bundle: "permitted by \(layer.holder.words)"
+            case .bundle, .client: "permitted by \(layer.holder.words)"
             }
         }.joined(separator: " and ")
     }
@@ -161,7 +183,7 @@ extension Grant.Layer {
             return .deny(
                 rule: "not offered to models",
                 mend: "do it yourself: martlet \(id.split(separator: ".").joined(separator: " "))")
-        case .bundle:
+        case .bundle, .client:
             if effect <= effects || actions.contains(where: { Self.covers($0, id) }) { return nil }
             return .deny(
                 rule: "\(id) \(effect.rawValue) something, and \(holder.words) does not permit it",
@@ -231,6 +253,7 @@ extension Grant.Holder {
     fileprivate var words: String {
         switch self {
         case .bundle(let name): "the bundle \(PlainText.escape(name).quotedForMessage)"
+        case .client(let name): "the token \(PlainText.escape(name).quotedForMessage)"
         case .model: "a model"
         }
     }

@@ -7,6 +7,8 @@ public enum GrantRequest: Sendable, Hashable {
     case path(String, PathPurpose)
     /// The value of a secret. What signs a request to the server that it was made for needs no permission.
     case secret(SecretName)
+    /// A route of a server of ours, which one of these scopes opens.
+    case route(Set<ClientScope>)
     /// A tool that a model wants to use without anybody being asked.
     case tool(String, source: String)
 }

@@ -162,6 +162,18 @@ struct GrantTests {
         #expect(Grant.person.decide(.secret("openai")).isAllowed)
     }
 
+    @Test("opens the routes of its scopes, and says which scope is missing")
+    func routes() {
+        let reader = Grant(Grant.Layer(.client("ci"), scopes: [.chat, .read]))
+        #expect(reader.decide(.route([.read, .admin])).isAllowed && Grant.person.decide(.route([.admin])).isAllowed)
+        #expect(
+            reader.decide(.route([.approve, .admin]))
+                == .deny(
+                    rule: "the token 'ci' has the scopes chat and read, and this needs approve or admin",
+                    mend: "make a token that has it: martlet gateway token create NAME --scope approve"))
+        #expect(!reader.decide(.secret("openai")).isAllowed && !reader.decide(.path("/", .read)).isAllowed)
+    }
+
     @Test("agrees to tools that each of its layers names")
     func tools() {
         let both = grant(tools: ["files/*", "web/search"]).narrowed(by: grant(tools: ["*/read*"]))

@@ -23,6 +23,7 @@ public struct GatewayFeature: Feature {
         groups: [
             "gateway.project": "Folders in which a gateway's models may work",
             "gateway.session": "Conversations that a gateway keeps",
+            "gateway.token": "What programs have to show that use the gateway",
         ])
 
     private let settings: FeatureSettings
@@ -53,7 +54,7 @@ public struct GatewayFeature: Feature {
         registry.uses(Library("libsqlite3") { Database.libraryVersion })
         registry.uses(Library("libpcre2-8") { WorkspaceTools.patternLibraryVersion })
         let groups = [
-            ServeAction(services).all, InstanceActions(services).all, TokenAction(services).all,
+            ServeAction(services).all, InstanceActions(services).all, TokenActions(services).all,
             DescribingActions(services).all, ProjectActions(services).all, SessionActions(services).all,
         ]
         for action in groups.joined() { registry.add(action) }

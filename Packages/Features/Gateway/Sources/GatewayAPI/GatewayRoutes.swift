@@ -20,9 +20,29 @@ public func gatewayRoutes(_ services: APIServices) throws -> [Route] {
     ]
     // Foreign web pages, foreign names and too many requests are refused everywhere, and any disk can be full.
     let routes = groups.joined().map {
-        $0.refusing(.forbidden, HTTPStatus(421), .serviceUnavailable, .insufficientStorage)
+        $0.refusing(.forbidden, HTTPStatus(421), .serviceUnavailable, .insufficientStorage).needing(scopes(of: $0))
     }
     return routes + [try documentRoute(routes, version: services.version)]
+}
+
+/// Who may use a route: the one place where that is said. One that is not listed needs the most.
+private func scopes(of route: Route) -> Set<ClientScope> {
+    switch route.id {
+    case "createCompletion", "createResponse", "createMessage", "countTokens", "createEmbeddings", "debugCompletion",
+        "createSession", "deleteSession", "setTools":
+        [.chat]
+    // What is told of them says nothing of others.
+    case "listModels", "getModel", "getModelBySlashedName", "listCapabilities", "getStatus", "stopTurn", "root",
+        "openAPI":
+        [.chat, .read]
+    case "listProjects", "getProject", "listSessions", "getSession", "listMessages", "getStats", "getUsage",
+        "listAudit",
+        "listApprovals", "listToolServers", "listServerTools", "listFiles", "searchFiles", "readFile", "metrics":
+        [.read]
+    // Whoever writes a file does what a model would have to ask for.
+    case "answerApproval", "writeFile": [.approve]
+    default: [.admin]
+    }
 }
 
 private func documentRoute(_ routes: [Route], version: String) throws -> Route {
@@ -36,5 +56,5 @@ private func documentRoute(_ routes: [Route], version: String) throws -> Route {
     let document = try Routes(routes).openAPI(description, problem: ErrorBody.schema)
     return Route(.get, "/openapi.json", "openAPI", "What this server answers, as an OpenAPI document") { _ in
         HTTPAnswer.json(document)
-    }.hidden()
+    }.hidden().needing([.chat, .read])
 }

@@ -54,6 +54,22 @@ extension GatewayStoreError {
         GatewayStoreError(.notFound, "there is no session \(name(id)); 'martlet gateway session list' shows them")
     }
 
+    static func clientExists(_ name: String) -> GatewayStoreError {
+        GatewayStoreError(
+            .invalid,
+            "there is a token \(Self.name(name)) already; give the new one another name, or revoke the old one")
+    }
+
+    static let tokenExists = GatewayStoreError(
+        .invalid, "another client has this token already; each needs its own")
+
+    static func noClient(_ name: String, known: [String]) -> GatewayStoreError {
+        GatewayStoreError(
+            .notFound,
+            "there is no token \(Self.name(name))\(Suggestion.text(for: name, among: known)); "
+                + "'martlet gateway token list' shows them")
+    }
+
     static func busy(_ session: String) -> GatewayStoreError {
         GatewayStoreError(.busy, "a turn of session \(name(session)) is running; wait for its end or stop it")
     }

@@ -17,7 +17,8 @@ struct GatewayFeatureTests {
                 return try await FeatureConformance.violations(
                     of: GatewayFeature.self, with: [MemoryVault.self], in: folder,
                     doing: [
-                        "gateway.project.add": ["folder": .string("\(folder)/work")], "gateway.token": [:],
+                        "gateway.project.add": ["folder": .string("\(folder)/work")], "gateway.token.show": [:],
+                        "gateway.token.create": ["name": "ci"],
                         "gateway.stop": [:], "gateway.project.remove": ["project": "none"],
                     ],
                     texts: [

@@ -16,7 +16,7 @@ struct GatewayTokenTests {
         _ environment: [String: String] = [:]
     ) async throws -> String {
         let host = try TestHost([vault, GatewayFeature.self], environment: environment, folder: folder)
-        return try #require(try await host.perform("gateway.token", ["new": .bool(isNew)]).string)
+        return try #require(try await host.perform("gateway.token.show", ["new": .bool(isNew)]).string)
     }
 
     @Test("is made once, kept in the vault, and replaced when that is wanted")

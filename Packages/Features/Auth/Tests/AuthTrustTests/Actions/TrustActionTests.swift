@@ -57,7 +57,7 @@ struct TrustActionTests {
         arguments: [
             ("127.0.0.1", "00:11", "auth.fingerprint-malformed", ExitCode.usage),
             ("http://127.0.0.1", nil, "auth.certificate-none", .failed),
-            ("ftp://127.0.0.1", nil, "http.invalid-url", .usage), ("", nil, "http.invalid-url", .usage),
+            ("ftp://127.0.0.1", nil, "http.invalid-url", .usage), ("", nil, "usage.arguments", .usage),
         ] as [(String, String?, String, ExitCode)])
     func refused(host: String, fingerprint: String?, code: String, exit: ExitCode) async throws {
         try await Desk.run { desk in

@@ -56,5 +56,8 @@ struct RouteRow: Record {
         Field("path", "The path, with its names in braces", .name) { $0.route.template },
         Field("summary", "What it does") { $0.route.summary },
         Field("open", "Whether it is answered without a token") { $0.route.isOpen },
+        Field("scopes", "What a token has to have one of") { row in
+            row.route.isOpen ? [] : ClientScope.allCases.filter(row.route.scopes.contains).map(\.rawValue)
+        },
     ]
 }

@@ -95,9 +95,12 @@ struct GatewayServer {
         configuration.spans += context.registry.all((any SpanSink).self)
         configuration.redactor = context.host.redactor
         configuration.now = context.host.now
+        let clients = ClientTokens(services.store, now: context.host.now)
         configuration.authenticate = { head in
-            guard let shown = head.shownToken, await token.accepts(shown) else { return nil }
-            return Principal("token")
+            guard let shown = head.shownToken else { return nil }
+            if token.equals(shown) { return ClientTokens.owner }
+            if let client = try await clients.principal(shown) { return client }
+            return await token.accepts(shown) ? ClientTokens.owner : nil
         }
         return configuration
     }

@@ -25,8 +25,12 @@ final class LiveToken: Sendable {
         self.read = read
     }
 
+    /// Whether it is the one that is known here.
+    func equals(_ shown: Secret) -> Bool { shown.equals(state.withLock(\.token)) }
+
+    /// Whether it is the one that is kept, also one that was made meanwhile.
     func accepts(_ shown: Secret) async -> Bool {
-        if shown.equals(state.withLock(\.token)) { return true }
+        if equals(shown) { return true }
         guard let token = await renewed() else { return false }
         return shown.equals(token)
     }

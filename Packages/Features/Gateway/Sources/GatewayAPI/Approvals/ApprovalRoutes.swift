@@ -5,7 +5,8 @@ import HTTPServer
 import JSON
 import TurnLoop
 
-/// Calls that wait for somebody's word. A stream in the rich dialect tells of each; whoever has the token may answer.
+/// Calls that wait for somebody's word. A stream in the rich dialect tells of each; whoever may approve can answer. An
+/// answer that counts for all of the project is a rule, which only an admin makes.
 struct ApprovalRoutes {
     let services: APIServices
 
@@ -19,7 +20,10 @@ struct ApprovalRoutes {
                 .post, "/v1/sessions/{id}/approvals/{approval}", "answerApproval", "Allows a call or denies it",
                 .path("id", "The session"), .path("approval", "What waits"),
                 .body(ApprovalBody.self, "The answer", unknown: .ignored)
-            ) { _, id, approval, body in try await answer(id, approval, body) }.refusing(.notFound, .conflict),
+            ) { request, id, approval, body in
+                if body.answer.scope == .project { try request.principal?.grant.check(.route([.admin])) }
+                return try await answer(id, approval, body)
+            }.refusing(.notFound, .conflict),
         ].map { $0.tagged("approvals") }
     }
 

@@ -13,6 +13,7 @@ enum FailureStatus {
         case let error as GatewayError: HTTPStatus(error.status)
         case let error as GatewayStoreError: status(of: error.kind)
         case let error as WorkspaceError: status(of: error.kind)
+        case is AccessFailure: .forbidden
         default: failure.code == "storage.full" ? .insufficientStorage : nil
         }
     }

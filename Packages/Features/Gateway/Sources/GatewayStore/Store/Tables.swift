@@ -58,5 +58,13 @@ extension GatewayStore {
             CREATE INDEX audit_project ON audit (project, id);
             """),
         Migration("projects by path", "CREATE INDEX projects_path ON projects (path, updated, id)"),
+        Migration(
+            "clients",
+            """
+            -- Programs with a token of their own, of which only the SHA-256 is here.
+            CREATE TABLE clients (
+                name TEXT PRIMARY KEY, digest BLOB NOT NULL UNIQUE, scopes TEXT NOT NULL, created INTEGER NOT NULL,
+                expires INTEGER, used INTEGER, rate INTEGER) STRICT, WITHOUT ROWID;
+            """),
     ]
 }

@@ -1,3 +1,4 @@
+public import Capabilities
 public import HTTPCore
 import Synchronization
 
@@ -55,11 +56,11 @@ public struct ServerRequest: Sendable {
 public struct Principal: Sendable, Hashable {
     /// The name for logs and spans; never a credential.
     public let name: String
-    /// What this one may do, in the words of the application.
-    public let rights: Set<String>
+    /// What this one may do.
+    public let grant: Grant
 
-    public init(_ name: String, rights: Set<String> = []) {
+    public init(_ name: String, grant: Grant = .person) {
         self.name = name
-        self.rights = rights
+        self.grant = grant
     }
 }

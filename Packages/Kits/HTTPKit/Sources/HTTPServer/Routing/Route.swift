@@ -31,6 +31,8 @@ public struct Route: Sendable {
     public private(set) var tag: String?
     /// Whether it is answered without knowing who asks.
     public private(set) var isOpen = false
+    /// What whoever asks has to have one of; nothing in particular when empty.
+    public private(set) var scopes: Set<ClientScope> = []
     /// Whether documents leave it out.
     public private(set) var isHidden = false
     public private(set) var isDeprecated = false
@@ -115,6 +117,8 @@ extension Route {
     public func details(_ text: String) -> Route { with { $0.details = text } }
     /// The group in which documents show it.
     public func tagged(_ name: String) -> Route { with { $0.tag = name } }
+    /// Answered to whoever has one of these scopes.
+    public func needing(_ scopes: Set<ClientScope>) -> Route { with { $0.scopes = scopes } }
     /// Answered without knowing who asks.
     public func open() -> Route { with { $0.isOpen = true } }
     /// Left out of documents.

@@ -37,9 +37,18 @@ extension ServerCore {
         _ request: ServerRequest, _ entry: RouteEntry, _ values: [String]
     ) async throws -> RawInputs {
         let principal = entry.route.isOpen ? nil : try await authenticated(request)
+        if let principal { try permit(entry.route, to: principal) }
         let request = try accepted(request, entry, principal)
         let body = entry.declaresBody ? try await parsed(try await request.body.bytes(), request) : nil
         return try inputs(entry, values, request, body)
+    }
+
+    @inline(never)
+    private func permit(_ route: Route, to principal: Principal) throws {
+        if route.scopes.isEmpty { return }
+        do throws(AccessFailure) { try principal.grant.check(.route(route.scopes)) } catch {
+            throw RequestProblem(.forbidden, code: error.code, error.message)
+        }
     }
 
     /// Who asks; nil where nobody wants to know.

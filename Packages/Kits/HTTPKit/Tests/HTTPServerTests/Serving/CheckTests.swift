@@ -34,6 +34,36 @@ import Testing
         }
     }
 
+    @Test("a route that needs a scope is answered to whoever has it, and to everybody where nobody is known by a name")
+    func scopes() async throws {
+        let routes = [
+            Route(.get, "/hello", "hello", "Says hello") { _ in HTTPAnswer.text("hello") }.needing([.read, .admin])
+        ]
+        try await withServer(
+            routes,
+            { configuration in
+                configuration.authenticate = { head in
+                    switch head.headers["Authorization"] {
+                    case "Bearer r": Principal("r", grant: Grant(Grant.Layer(.client("r"), scopes: [.read])))
+                    case "Bearer c": Principal("c", grant: Grant(Grant.Layer(.client("c"), scopes: [.chat])))
+                    case "Bearer all": Principal("all")
+                    default: nil
+                    }
+                }
+            }
+        ) { server in
+            for (token, status) in [("r", 200), ("all", 200), ("c", 403), ("x", 401)] {
+                let answer = try await get(server, "localhost", "Authorization: Bearer \(token)")
+                #expect(answer.status == status, "\(token)")
+                if status == 403 { #expect(answer.contains("access.denied") && answer.contains("needs read or admin")) }
+            }
+        }
+        try await withServer(routes) { server in
+            let answer = try await get(server, "localhost")
+            #expect(answer.status == 200)
+        }
+    }
+
     @Test("no web page may use the server but its own, unless it is listed")
     func origins() async throws {
         try await withServer(Self.routes) { server in
@@ -88,7 +118,7 @@ import Testing
                     if head.headers["Authorization"] == "Bearer broken" {
                         throw RequestProblem.unavailable("try later", retryAfter: 5)
                     }
-                    return head.headers["Authorization"] == "Bearer k" ? Principal("me", rights: ["all"]) : nil
+                    return head.headers["Authorization"] == "Bearer k" ? Principal("me") : nil
                 }
             }
         ) { server in

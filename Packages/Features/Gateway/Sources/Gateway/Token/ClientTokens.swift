@@ -1,0 +1,65 @@
+import Capabilities
+import Cryptography
+import GatewayStore
+import HTTPCore
+import HTTPServer
+import Synchronization
+
+/// The tokens of single clients, as a gateway that runs knows them. Of each only the SHA-256 is kept. One that is revoked is
+/// refused with the next request.
+final class ClientTokens: Sendable {
+    /// Whoever has the token of `martlet gateway token`. Rules and projects are changed by the command line, or with a token
+    /// that was made for it.
+    static let owner = Principal(
+        "owner", grant: Grant(Grant.Layer(.client("owner"), scopes: [.chat, .read, .approve])))
+
+    private let store: GatewayStore
+    private let now: @Sendable () -> Timestamp
+    /// The requests of the present minute, by the names of clients.
+    private let counts = Mutex<[String: (minute: Int64, count: Int)]>([:])
+
+    init(_ store: GatewayStore, now: @escaping @Sendable () -> Timestamp) {
+        self.store = store
+        self.now = now
+    }
+
+    /// A new token. Nobody can have it shown again.
+    static func make() throws -> Secret { Secret("mgc_" + Base64URL.encode(try Random.bytes(32))) }
+
+    static func digest(of token: Secret) -> [UInt8] { token.withText { Digest.sha256(Array($0.utf8)) } }
+
+    /// Who shows a token; nil for one that no client has.
+    ///
+    /// - Throws: `RequestProblem` where it has ended, or was shown too often.
+    func principal(_ shown: Secret) async throws -> Principal? {
+        let digest = Self.digest(of: shown)
+        guard let (client, kept) = try await store.client(digest: digest) else { return nil }
+        // The search ends at the first byte that differs, which tells of a digest and not of a token; this does not.
+        guard ConstantTime.equal(digest.span, kept.span) else { return nil }
+        let name = PlainText.escape(client.name)
+        if let expires = client.expires, expires <= now() {
+            throw RequestProblem.unauthorized(
+                "the token \(name) ended at \(expires.iso8601); make another one: martlet gateway token create")
+        }
+        try count(client, name)
+        try await store.clientWasSeen(client)
+        return Principal(name, grant: Grant(Grant.Layer(.client(client.name), scopes: client.scopes)))
+    }
+
+    /// One request more in this minute.
+    private func count(_ client: GatewayClient, _ name: String) throws(RequestProblem) {
+        guard let rate = client.rate else { return }
+        let time = now().microseconds
+        let minute = time / 60_000_000
+        let isWithin = counts.withLock { counts in
+            let before = counts[client.name].flatMap { $0.minute == minute ? $0.count : nil } ?? 0
+            counts[client.name] = (minute, min(before, rate) + 1)
+            return before < rate
+        }
+        guard !isWithin else { return }
+        let rest = Int(60 - time / 1_000_000 % 60)
+        throw RequestProblem(
+            .tooManyRequests, code: "gateway.rate",
+            "the token \(name) may make \(rate) requests a minute; wait \(rest) s", headers: ["Retry-After": "\(rest)"])
+    }
+}

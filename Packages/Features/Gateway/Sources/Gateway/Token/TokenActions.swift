@@ -1,0 +1,159 @@
+import Capabilities
+import GatewayStore
+import JSON
+import LoopKit
+import Registry
+
+/// `martlet gateway token`: what clients have to show.
+struct TokenActions {
+    let services: GatewayServices
+
+    init(_ services: GatewayServices) {
+        self.services = services
+    }
+
+    var all: [Action] { [show, list, create, revoke] }
+
+    // MARK: The owner's
+
+    // It writes, as it makes the token when there is none; and no model that may only read gets to see it.
+    private var show: Action {
+        Action(
+            "gateway.token.show", "Print the owner's token", .writes,
+            .flag("new", "Make another one, with which the old one ends")
+        ) { context, isNew in
+            guard isNew else { return try await services.token.current(context).token.withText { $0 } }
+            let token = try await services.token.renewed(context).token
+            try await tell(token, context)
+            return token.withText { $0 }
+        }
+        .asDefault()
+        .details(
+            "The token is made when it is first wanted and kept in the vault; in a build without one, in a file that only you "
+                + "can read. \(GatewayToken.variable) goes before both. It chats, reads and approves; rules and projects are "
+                + "changed on the command line, or with a token of the scope admin. A gateway that runs takes a new one at "
+                + "once, and refuses the old one."
+        )
+        .example("martlet gateway token", "For another program's settings")
+    }
+
+    /// Shows the new token to the gateway that runs, so that the old one ends now.
+    private func tell(_ token: Secret, _ context: ActionContext) async throws {
+        let loop = EventLoop()
+        defer { loop.stop() }
+        guard let (state, _) = try Instance(services.surroundings).running(loop: loop) else { return }
+        let problem: String
+        do {
+            if try await HealthProbe(services: services).isAccepted(token, by: state) { return }
+            problem = "it does not take it"
+        } catch let failure as any Failure {
+            problem = failure.message
+        }
+        context.notice("the gateway that runs was not told of the new token (\(problem)); start it again")
+    }
+
+    // MARK: Those of single clients
+
+    private var list: Action {
+        Action("gateway.token.list", "List the tokens of single clients", .reads) { context in
+            let now = context.host.now()
+            return context.rows(
+                try await services.store.clients().map { ClientRow(client: $0, now: now) },
+                orSay: "no client has a token of its own; 'martlet gateway token create NAME' makes one")
+        }
+    }
+
+    /// A shorter one could be guessed.
+    private static let leastLength = 32
+
+    private var create: Action {
+        Action(
+            "gateway.token.create", "Make a token for one client, and print it this once", .writes,
+            .argument("name", "What you want to call it", as: String.self),
+            .option("scope", "What it may do: chat and read when absent", as: [ClientScope].self),
+            .option("expires", "After how long it ends; never when absent", as: Duration?.self),
+            .option("rate", "How many requests it may make in a minute; any number when absent", in: 1...1_000_000),
+            .secret("token", "A token of yours instead of a new one") as Parameter<Secret?>
+        ) { context, name, scopes, lifetime, rate, given in
+            let now = context.host.now()
+            if let lifetime, lifetime <= .zero {
+                throw ServingError(.settings, "--expires needs a time that is more than nothing")
+            }
+            guard !name.allSatisfy(\.isWhitespace) else { throw ServingError(.settings, "a token needs a name") }
+            if let given, given.withText({ $0.utf8.count < Self.leastLength }) {
+                throw ServingError(
+                    .settings, "a token needs \(Self.leastLength) characters at least, or it could be guessed")
+            }
+            let token = try given ?? ClientTokens.make()
+            services.surroundings.redactor.learn(token)
+            let client = GatewayClient(
+                name: name, scopes: scopes.isEmpty ? [.chat, .read] : Set(scopes), created: now,
+                expires: lifetime.map { now + $0 }, rate: rate)
+            try await services.store.addClient(client, digest: ClientTokens.digest(of: token))
+            context.notice("the token is shown this once; nobody can read it again")
+            return CreatedToken(client: client, token: token)
+        }
+        .details(
+            "chat asks models and runs turns, read looks at projects, sessions, files and usage, approve answers what a model "
+                + "has to ask for and writes files, admin changes projects and their rules. A gateway that runs takes the "
+                + "token at once."
+        )
+        .example("martlet gateway token create ci --scope chat --expires 90d --rate 60", "For a build server")
+        .example("martlet gateway token create console --scope read --scope approve", "For who watches the others")
+    }
+
+    private var revoke: Action {
+        Action(
+            "gateway.token.revoke", "End the token of a client", .destroys,
+            .argument("name", "Its name", as: String.self)
+        ) { context, name in
+            try await services.store.removeClient(named: name)
+            return Nothing()
+        }
+        .losing { arguments, _ in
+            let name = arguments["name"]?.string ?? ""
+            guard let client = try await services.store.clients().first(where: { $0.name == name }) else { return nil }
+            let last = client.used.map { ", used last at \($0.iso8601)" } ?? ", never used"
+            return "End the token \(PlainText.escape(name))\(last)"
+        }
+    }
+}
+
+/// A client's token in a list.
+struct ClientRow: Record {
+    let client: GatewayClient
+    let now: Timestamp
+
+    /// Whether the token is still taken.
+    enum State: String, Choice { case valid, ended }
+
+    static let fields: [Field<ClientRow>] = [
+        Field("name", "What it is called", .name) { $0.client.name },
+        Field("state", "Whether it is taken", .state) { row in
+            row.client.expires.map { $0 <= row.now } == true ? State.ended : .valid
+        },
+        Field("scopes", "What it may do") { $0.client.scopeNames },
+        Field("created", "When it was made", .minor) { $0.client.created },
+        Field("expires", "When it ends") { $0.client.expires },
+        Field("used", "When it was shown last, to the minute") { $0.client.used },
+        Field("rate", "How many requests it may make in a minute") { $0.client.rate },
+    ]
+}
+
+/// A token that was just made.
+struct CreatedToken: Record {
+    let client: GatewayClient
+    let token: Secret
+
+    static let fields: [Field<CreatedToken>] = [
+        Field("name", "What it is called", .name) { $0.client.name },
+        Field("token", "The token itself") { $0.token.withText { $0 } },
+        Field("scopes", "What it may do") { $0.client.scopeNames },
+        Field("expires", "When it ends") { $0.client.expires },
+        Field("rate", "How many requests it may make in a minute") { $0.client.rate },
+    ]
+}
+
+extension GatewayClient {
+    fileprivate var scopeNames: [String] { ClientScope.allCases.filter(scopes.contains).map(\.rawValue) }
+}

@@ -1,0 +1,94 @@
+public import Capabilities
+import StorageKit
+
+/// A client of the gateway with a token of its own.
+public struct GatewayClient: Sendable, Hashable {
+    public let name: String
+    public let scopes: Set<ClientScope>
+    public let created: Timestamp
+    /// When the token ends; nil for never.
+    public let expires: Timestamp?
+    /// When it was shown last, to the minute.
+    public let used: Timestamp?
+    /// How many requests it may make in a minute; nil for any number.
+    public let rate: Int?
+
+    public init(
+        name: String, scopes: Set<ClientScope>, created: Timestamp, expires: Timestamp? = nil,
+        used: Timestamp? = nil, rate: Int? = nil
+    ) {
+        self.name = name
+        self.scopes = scopes
+        self.created = created
+        self.expires = expires
+        self.used = used
+        self.rate = rate
+    }
+}
+
+extension GatewayStore {
+    /// How exactly it is known when a client was there last: no request has to wait for a disk because of it.
+    private static let precision = Duration.seconds(60)
+
+    /// Keeps a client. Of its token only a digest is known here, from which nobody can make the token again.
+    public func addClient(_ client: GatewayClient, digest: [UInt8]) async throws {
+        try await database.write { connection in
+            func exists(_ condition: SQL, _ value: some Storable) throws -> Bool {
+                try connection.first("SELECT 1 FROM clients WHERE " + condition, value) { _ in true } != nil
+            }
+            if try exists("name = ?", client.name) { throw GatewayStoreError.clientExists(client.name) }
+            if try exists("digest = ?", digest) { throw GatewayStoreError.tokenExists }
+            try connection.run(
+                "INSERT INTO clients (name, digest, scopes, created, expires, rate) VALUES (?, ?, ?, ?, ?, ?)",
+                client.name, digest, Self.words(client.scopes), client.created, client.expires, client.rate)
+        }
+    }
+
+    /// All of them, by their names.
+    public func clients() async throws -> [GatewayClient] {
+        try await database.read { connection in
+            try connection.all(Self.clientColumns + " ORDER BY name") { row in try Self.client(row) }
+        }
+    }
+
+    /// The client whose token has a digest, with the digest as it is kept.
+    public func client(digest: [UInt8]) async throws -> (client: GatewayClient, digest: [UInt8])? {
+        try await database.read { connection in
+            try connection.first(Self.clientColumns + " WHERE digest = ?", digest) { row in
+                (try Self.client(row), try row[6])
+            }
+        }
+    }
+
+    /// Forgets a client, whose token ends with that.
+    public func removeClient(named name: String) async throws {
+        try await database.write { connection in
+            let known = try connection.all("SELECT name FROM clients") { row in try row[0] as String }
+            guard known.contains(name) else { throw GatewayStoreError.noClient(name, known: known) }
+            try connection.run("DELETE FROM clients WHERE name = ?", name)
+        }
+    }
+
+    /// Notes that a client is there.
+    public func clientWasSeen(_ client: GatewayClient) async throws {
+        let time = now()
+        if let used = client.used, (.zero..<Self.precision).contains(time - used) { return }
+        _ = try await finish { connection in
+            try connection.run("UPDATE clients SET used = ? WHERE name = ?", time, client.name)
+        }
+    }
+
+    private static let clientColumns: SQL =
+        "SELECT name, scopes, created, expires, used, rate, digest FROM clients"
+
+    private static func client(_ row: borrowing Row) throws -> GatewayClient {
+        let words: String = try row[1]
+        return GatewayClient(
+            name: try row[0], scopes: Set(words.split(separator: " ").compactMap { ClientScope(rawValue: String($0)) }),
+            created: try row[2], expires: try row[3], used: try row[4], rate: try row[5])
+    }
+
+    private static func words(_ scopes: Set<ClientScope>) -> String {
+        ClientScope.allCases.filter(scopes.contains).map(\.rawValue).joined(separator: " ")
+    }
+}
