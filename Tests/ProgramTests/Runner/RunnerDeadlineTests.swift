@@ -36,7 +36,7 @@ struct RunnerDeadlineTests {
             }
             try connection.stall()
         }) { chat in
-            let home = RunnerHome(path: chat.path, variables: chat.variables)
+            let home = RunnerHome(path: chat.path, top: chat.path, variables: chat.variables)
             try home.write(asks)
             let run = try await home.martlet("run", "b.yaml", "--json")
             #expect(run.code == 4)

@@ -5,17 +5,22 @@ import ProcessKit
 
 /// A person's home in which bundles are run.
 struct RunnerHome: Sendable {
+    /// The folder in which every command runs.
     let path: String
+    /// The folder above it, which holds what Martlet keeps as well.
+    let top: String
     /// What every command finds in its environment.
     var variables: [String: String]
 
     static func with(
         isolation: isolated (any Actor)? = #isolation, _ body: (RunnerHome) async throws -> Void
     ) async throws {
-        try await withHome { path in
+        try await withHome { top in
+            let path = "\(top)/work"
+            try Files.makeDirectories(path)
             // Nothing of a test stays in the kernel's keyring.
-            try ProgramTests.write("{auth: {'keep-unlocked': '0s'}}", to: "\(path)/martlet/config/config.json")
-            try await body(RunnerHome(path: path, variables: ["MARTLET_HOME": "\(path)/martlet"]))
+            try ProgramTests.write("{auth: {'keep-unlocked': '0s'}}", to: "\(top)/martlet/config/config.json")
+            try await body(RunnerHome(path: path, top: top, variables: ["MARTLET_HOME": "\(top)/martlet"]))
         }
     }
 

@@ -56,7 +56,7 @@ struct RunnerInstallTests {
             #expect(run.code == 0, "\(run.output)\(run.errors)")
             #expect(try home.read("done.txt") == "100% Ada")
             // Quiet, but for what goes wrong, which is in the log.
-            let log = "martlet/state/logs/nightly.log"
+            let log = "../martlet/state/logs/nightly.log"
             #expect(try home.read(log) == "")
             try home.write(bundle.replacing("path: done.txt", with: "path: done.txt/no"))
             #expect(try await Program.martlet.shell(command, home: "/", adding: home.variables).code != 0)

@@ -25,9 +25,9 @@ struct RunnerReachTests {
             #expect(refused.code == 2 && refused.output == "")
             let lines = refused.errors.lines
             #expect(lines.count == 3, "\(refused.errors)")
-            #expect(lines.count { $0.hasSuffix("write permissions: {secrets: [\"demo\"]}") } == 2)
+            #expect(lines.count { $0.hasSuffix("add secrets: [\"demo\"] to permissions") } == 2)
             #expect(
-                lines.last?.hasSuffix("may not read /etc/passwd; write permissions: {paths: [., \"/etc\"]}") == true)
+                lines.last?.hasSuffix("may not read /etc/passwd; add paths: [., \"/etc\"] to permissions") == true)
         }
     }
 
@@ -40,7 +40,8 @@ struct RunnerReachTests {
             let steps = try run.output.json()["steps"]
             #expect(steps?[1]?["status"] == "ok" && steps?[2]?["status"] == "failed", "\(run.output)")
             let refusal = steps?[2]?["error"]?["message"]?.string ?? ""
-            #expect(refusal.contains("may not speak to veryxsecretx4711.localhost:1; write permissions"), "\(refusal)")
+            #expect(
+                refusal.contains("may not speak to veryxsecretx4711.localhost:1; add hosts: [set-up, "), "\(refusal)")
             // The control: where the server is named, it is asked, and does not answer.
             try home.write(Self.thief + "\npermissions: {secrets: [demo], paths: [., /etc], hosts: ['*.localhost']}")
             let named = try await home.martlet("run", "b.yaml", "--json", adding: ["DEMO_API_KEY": "very-secret-4711"])
@@ -63,6 +64,42 @@ struct RunnerReachTests {
                 let step = try run.output.json()["steps"]?[0]
                 #expect(step?["error"]?["code"]?.string == code, "\(file): \(run.output)\(run.errors)")
                 #expect((run.code == 0) == (code == nil))
+            }
+        }
+    }
+
+    @Test("is no tool for a model in a folder that holds what Martlet keeps, and no file of it") func own() async throws
+    {
+        try await RunnerHome.with { home in
+            let ask = """
+                {action: chat.send, with: {message: "Read `a.txt`", model: martlet/martlet-offline, no-save: true}}
+                """
+            try home.write("inside", "a.txt")
+            try home.write("name: b\npermissions: {actions: [chat.send]}\nsteps: [\(ask)]")
+            let inside = try await home.martlet("run", "b.yaml", "--json")
+            #expect(inside.code == 0 && inside.output.contains("inside"), "\(inside.output)\(inside.errors)")
+            let above = try await Program.martlet.run(
+                ["run", "work/b.yaml", "--json"], home: home.top, adding: home.variables)
+            #expect(above.code == 2 && above.output.contains("which holds files of this program"), "\(above.output)")
+            try home.write(
+                "name: b\nsteps: [{action: file.read, with: {path: \"${{ 'martlet' }}/config/config.json\"}}]")
+            let read = try await Program.martlet.run(
+                ["run", "work/b.yaml", "--json"], home: home.top, adding: home.variables)
+            #expect(read.output.contains("access.denied"), "\(read.output)")
+        }
+    }
+
+    // finding R.B4, and what an attack found: trust and settings are not a matter of effects.
+    @Test("is no setting, trust or token, unless it names what changes them") func rights() async throws {
+        try await RunnerHome.with { home in
+            for action in ["config.trust", "gateway.token.show", "auth.secret.lock"] {
+                try home.write(
+                    "name: b\npermissions: {effects: destroys, actions: ['*']}\nsteps: [{action: \(action)}]")
+                let run = try await home.martlet("run", "b.yaml", "--check")
+                #expect((run.code == 2) == (action != "auth.secret.lock"), "\(action): \(run.errors)")
+                if run.code == 2 {
+                    #expect(run.errors.contains("add \"\(action)\" to permissions.actions"), "\(run.errors)")
+                }
             }
         }
     }

@@ -75,6 +75,6 @@ struct RunnerStopTests {
 /// Lends a home whose provider takes requests and never answers.
 func withSilentServer(_ body: (RunnerHome) async throws -> Void) async throws {
     try await ChatHome.with({ try $0.stall() }) { chat in
-        try await body(RunnerHome(path: chat.path, variables: chat.variables))
+        try await body(RunnerHome(path: chat.path, top: chat.path, variables: chat.variables))
     }
 }

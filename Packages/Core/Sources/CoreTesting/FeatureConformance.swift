@@ -71,7 +71,7 @@ public enum FeatureConformance {
                 if texts["\(action.id).\(parameter.name)"] != nil { continue }
                 found.append(
                     "\(action.id): the text \(parameter.name) sounds as if it named a file, a server or a secret; give it "
-                        + "their type (ReadPath, WritePath, FolderPath, HostValue, SecretName), or list it with a reason"
+                        + "their type (ReadPath, WritePath, OwnPath, HostValue, SecretName), or list it with a reason"
                 )
             }
             if case .record(let properties) = (action.result.element ?? action.result).unwrapped,

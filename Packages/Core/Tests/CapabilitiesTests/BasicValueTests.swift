@@ -74,7 +74,7 @@ struct BasicValueTests {
         #expect([String: Bool].schema == .map(.boolean))
         #expect(Units.schema == .choice(["metric", "imperial"]))
         #expect(PathValue.schema == .path(.any) && ReadPath.schema == .path(.read) && WritePath.schema == .path(.write))
-        #expect(FolderPath.schema == .path(.folder) && HostValue.schema == .host && SecretName.schema == .secretName)
+        #expect(OwnPath.schema == .path(.own) && HostValue.schema == .host && SecretName.schema == .secretName)
         #expect(Optional<Secret>.schema == .optional(.secret))
         #expect(JSON.schema == .any)
         #expect(Optional<[Int]>.schema.element == .integer(nil))

@@ -15,7 +15,7 @@ struct JSONSchemaTests {
             (.number(nil), #"{"type":"number"}"#),
             (.number(0...1.5), #"{"type":"number","minimum":0.0,"maximum":1.5}"#),
             (.string, #"{"type":"string"}"#),
-            (.path(.folder), #"{"type":"string"}"#), (.host, #"{"type":"string"}"#),
+            (.path(.own), #"{"type":"string"}"#), (.host, #"{"type":"string"}"#),
             (.secretName, #"{"type":"string"}"#),
             (.secret, #"{"type":"string","writeOnly":true}"#),
             (.choice(["a", "b"]), #"{"type":"string","enum":["a","b"]}"#),

@@ -97,7 +97,7 @@ struct ActionDeclarationTests {
         }
         #expect(kind(.choice(["a", "b"])) == "a,b")
         #expect(kind(.optional(.boolean)) == "true,false")
-        #expect(kind(.path(.folder)) == "directories")
+        #expect(kind(.path(.own)) == "files")
         #expect(kind(.path(.any)) == "files")
         #expect(kind(.array(.optional(.path(.read)))) == "files")
         #expect(kind(.string) == "nothing")

@@ -37,7 +37,7 @@ struct ContradictionsTests {
         #expect(writing.contradictions == ["is offered to models and writes something"])
         let reading = Self.taking(.argument("file", "Which file", as: ReadPath?.self)).forModels()
         #expect(reading.contradictions == ["is offered to models and takes file from them"])
-        let several = Self.taking(.argument("file", "Which files", as: [FolderPath].self)).forModels()
+        let several = Self.taking(.argument("file", "Which files", as: [OwnPath].self)).forModels()
         #expect(several.contradictions == ["is offered to models and takes file from them"])
         let anything = Self.taking(.argument("file", "What", as: JSON.self)).forModels()
         #expect(anything.contradictions == ["is offered to models and takes file from them"])

@@ -44,21 +44,6 @@ public struct Grant: Sendable, Hashable {
         case named([String])
     }
 
-    /// Folders beneath which files may be opened.
-    public struct Folders: Sendable, Hashable {
-        public var roots: [FolderRoot]
-        /// Whether these are what is permitted where nobody has said more.
-        public var isDefault: Bool
-        /// What stays closed even beneath these, by canonical paths: the program's own settings, keys and data.
-        public var closed: [String]
-
-        public init(roots: [FolderRoot] = [], isDefault: Bool = false, closed: [String] = []) {
-            self.roots = roots
-            self.isDefault = isDefault
-            self.closed = closed
-        }
-    }
-
     /// Whom a layer binds, by which a refusal is explained.
     public enum Holder: Sendable, Hashable {
         case bundle(String)
@@ -67,9 +52,9 @@ public struct Grant: Sendable, Hashable {
         case model
     }
 
-    private var layers: [Layer]
+    private(set) var layers: [Layer]
 
-    /// What the person may: everything. Who is nobody's bundle and no model is bound by what the system lets them do.
+    /// What the person may: whatever the system lets them do.
     public static let person = Grant(layers: [])
 
     /// What a model may do by itself: the actions that say they may be offered to models.
@@ -89,9 +74,9 @@ public struct Grant: Sendable, Hashable {
     /// Whether something may be done, and which rule says so.
     public func decide(_ request: GrantRequest) -> GrantDecision {
         switch request {
-        case .action(let id, let effect, let isForModels):
+        case .action(let id, let effect, let offer):
             for layer in layers {
-                if let refusal = layer.refusal(ofAction: id, effect, isForModels: isForModels) { return refusal }
+                if let refusal = layer.refusal(ofAction: id, effect, offer) { return refusal }
             }
             return .allow(rule: allowance)
         case .host(let host, let port):
@@ -123,11 +108,14 @@ public struct Grant: Sendable, Hashable {
             }
             return .allow(rule: allowance)
         case .tool(let name, let source):
-            let isListed = layers.allSatisfy { layer in
-                layer.tools.contains { Pattern.fits($0, "\(source)/\(name)") }
+            if layers.isEmpty { return .ask(rule: "nobody has agreed to it beforehand") }
+            for layer in layers where !layer.tools.contains(where: { Pattern.fits($0, "\(source)/\(name)") }) {
+                let shown = "\(PlainText.escape(source))/\(PlainText.escape(name))"
+                return .deny(
+                    rule: "\(layer.holder.words) does not permit the tool \(shown)",
+                    mend: layer.mend("tools", layer.tools.isEmpty ? "" : nil, shown))
             }
-            if isListed, !layers.isEmpty { return .allow(rule: allowance) }
-            return .ask(rule: "nobody has agreed to it beforehand")
+            return .allow(rule: allowance)
         }
     }
 
@@ -144,18 +132,6 @@ public struct Grant: Sendable, Hashable {
     package func check(_ requests: @autoclosure () -> [GrantRequest]) throws(AccessFailure) {
         if layers.isEmpty { return }
         for request in requests() { try check(request) }
-    }
-
-    /// Of the folders that hold a path which was allowed, the smallest: it lies in the others.
-    func innermostRoot(of path: String) -> (root: FolderRoot, closed: [String], holder: String)? {
-        var innermost: (root: FolderRoot, holder: String)?
-        for layer in layers {
-            for root in layer.folders?.roots ?? [] where root.relative(path) != nil {
-                if let found = innermost, found.root.canonical.utf8.count >= root.canonical.utf8.count { continue }
-                innermost = (root, layer.holder.words)
-            }
-        }
-        return innermost.map { ($0.root, layers.flatMap { $0.folders?.closed ?? [] }, $0.holder) }
     }
 
     private static func words(_ scopes: Set<ClientScope>, _ last: String) -> String {
@@ -176,14 +152,20 @@ public struct Grant: Sendable, Hashable {
 }
 
 extension Grant.Layer {
-    fileprivate func refusal(ofAction id: String, _ effect: Effect, isForModels: Bool) -> GrantDecision? {
+    fileprivate func refusal(ofAction id: String, _ effect: Effect, _ offer: ActionOffer) -> GrantDecision? {
         switch holder {
-        case .model where isForModels: return nil
+        case .model where offer == .models: return nil
         case .model:
             return .deny(
                 rule: "not offered to models",
                 mend: "do it yourself: martlet \(id.split(separator: ".").joined(separator: " "))")
         case .bundle, .client:
+            if offer == .byName {
+                if actions.contains(id) { return nil }
+                return .deny(
+                    rule: "\(id) changes what others may do, and \(holder.words) does not name it",
+                    mend: mend("actions", actions.isEmpty ? "" : nil, id))
+            }
             if effect <= effects || actions.contains(where: { Self.covers($0, id) }) { return nil }
             return .deny(
                 rule: "\(id) \(effect.rawValue) something, and \(holder.words) does not permit it",
@@ -191,25 +173,28 @@ extension Grant.Layer {
         }
     }
 
-    fileprivate func refusal(ofPath path: String, _ purpose: PathPurpose) -> GrantDecision? {
+    fileprivate func refusal(ofPath text: String, _ purpose: PathPurpose) -> GrantDecision? {
         guard let folders else { return nil }
-        let (shown, verb) = (PlainText.escape(path), purpose == .read ? "read" : "write")
-        let places = folders.roots.compactMap { $0.relative(path) }
-        guard !places.isEmpty else {
-            let folder = PlainText.escape(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+        let path = AbsolutePath(text)
+        let (shown, verb) = (PlainText.escape(text), purpose == .write ? "write" : "read")
+        if purpose == .own {
+            return .deny(
+                rule: "\(holder.words) may not hand on \(shown), which could lead elsewhere by then",
+                mend: "do it yourself")
+        }
+        guard folders.roots.contains(where: { $0.names(of: path) != nil }) else {
+            let folder = purpose == .tree ? path : path.folder
             return .deny(
                 rule: "\(holder.words) may not \(verb) \(shown)",
-                mend: mend("paths", folders.isDefault ? "." : nil, folder.isEmpty ? "/" : folder))
+                mend: folder.names.isEmpty
+                    ? "do it yourself"
+                    : mend("paths", folders.isDefault ? "., " : nil, PlainText.escape(folder.text)))
         }
-        let isClosed = folders.closed.contains { path == $0 || path.hasPrefix("\($0)/") }
-        // A part of that name may be above a folder that was permitted, and not below it.
-        let isKept =
-            purpose != .read
-            && places.contains { $0.split(separator: "/").contains { Grant.keptFolders.contains(String($0)) } }
-        guard isClosed || isKept else { return nil }
-        let reason = isClosed ? "belongs to this program" : "decides what other programs start or trust"
+        let holdsClosed = purpose == .tree && folders.closed.contains { AbsolutePath($0).lies(beneath: path) }
+        guard holdsClosed || folders.closes(path, isWriting: purpose == .write) else { return nil }
         return .deny(
-            rule: "\(holder.words) may not \(verb) \(shown), which \(reason)",
+            rule: "\(holder.words) may not \(verb) \(shown), which "
+                + (holdsClosed ? "holds files of this program" : "belongs to this program or to git"),
             mend: "do it yourself, as no bundle may")
     }
 
@@ -225,6 +210,8 @@ extension Grant.Layer {
         let name = host.contains(":") ? "[\(host)]" : host
         let isAllowed = patterns.contains { pattern in
             let pattern = pattern.lowercased()
+            // One of digits means addresses, and no name that begins with some.
+            if pattern.isNumeric, !host.isNumeric { return false }
             return Pattern.fits(pattern, host) || Pattern.fits(pattern, "\(name):\(port)")
                 || Pattern.fits(pattern, name)
         }
@@ -232,14 +219,14 @@ extension Grant.Layer {
         let shown = "\(PlainText.escape(name)):\(port)"
         return .deny(
             rule: "\(holder.words) may not speak to \(shown)",
-            mend: mend("hosts", isDefault ? "set-up" : nil, shown))
+            mend: mend("hosts", isDefault ? "set-up, " : nil, shown))
     }
 
     /// The line that would permit it. Where a list has not been written yet, what is permitted without it has to be on it.
     fileprivate func mend(_ key: String, _ standard: String?, _ missing: String) -> String {
         guard case .bundle = holder else { return "do it yourself" }
         guard let standard else { return "add \"\(missing)\" to permissions.\(key)" }
-        return "write permissions: {\(key): [\(standard.isEmpty ? "" : "\(standard), ")\"\(missing)\"]}"
+        return "add \(key): [\(standard)\"\(missing)\"] to permissions"
     }
 
     private static func covers(_ pattern: String, _ action: String) -> Bool {
@@ -250,7 +237,7 @@ extension Grant.Layer {
 }
 
 extension Grant.Holder {
-    fileprivate var words: String {
+    var words: String {
         switch self {
         case .bundle(let name): "the bundle \(PlainText.escape(name).quotedForMessage)"
         case .client(let name): "the token \(PlainText.escape(name).quotedForMessage)"
@@ -281,5 +268,13 @@ private enum Pattern {
             }
         }
         return pattern[place...].allSatisfy { $0 == UInt8(ascii: "*") }
+    }
+}
+
+extension String {
+    /// Whether it is made of digits, dots and stars, with or without a port.
+    fileprivate var isNumeric: Bool {
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        return utf8.contains { digits ~= $0 } && utf8.allSatisfy { digits ~= $0 || ".*:".utf8.contains($0) }
     }
 }

@@ -1,7 +1,6 @@
 /// What somebody wants to do, as a grant decides about it.
 public enum GrantRequest: Sendable, Hashable {
-    /// - Parameter isForModels: whether the action says that it may be offered to models.
-    case action(String, Effect, isForModels: Bool)
+    case action(String, Effect, ActionOffer)
     case host(String, port: Int)
     /// An absolute path without `.` and `..`.
     case path(String, PathPurpose)
@@ -13,6 +12,16 @@ public enum GrantRequest: Sendable, Hashable {
     case tool(String, source: String)
 }
 
+/// To whom an action is offered besides the person. Each says so itself.
+public enum ActionOffer: Sendable, Hashable {
+    /// Models, too: it reads our own state.
+    case models
+    /// Bundles, by its effect or by its name.
+    case bundles
+    /// Bundles that name it, as it changes what others may do: settings, trust, keys, tokens, rules.
+    case byName
+}
+
 /// Whether it may be done, with the rule that says so.
 public enum GrantDecision: Sendable, Hashable {
     case allow(rule: String)
@@ -22,6 +31,7 @@ public enum GrantDecision: Sendable, Hashable {
     case deny(rule: String, mend: String)
 
     public var isAllowed: Bool { if case .allow = self { true } else { false } }
+    public var isDenied: Bool { if case .deny = self { true } else { false } }
 }
 
 /// Something that a caller may not do.

@@ -9,15 +9,23 @@ public struct GrantedPath: Sendable, Hashable {
 
     /// Where a path has to stay, whatever links lie on its way.
     public struct Bounds: Sendable, Hashable {
+        /// The folder from which it is opened.
         public let root: FolderRoot
-        /// From the root on; empty for the root itself.
-        public let relative: String
-        /// Folders that stay closed even beneath the root, by their canonical paths.
-        public let closed: [String]
+        /// The names from the root on; none for the root itself.
+        public let names: [[UInt8]]
         /// Whether it may be changed.
         public let isWriting: Bool
+        let layers: [Grant.Folders]
         /// Who is bound, for a refusal.
         public let holder: String
+
+        /// Whether what was opened is where it may be: every layer decides, by where it really is.
+        public func allows(_ place: AbsolutePath) -> Bool {
+            layers.allSatisfy { folders in
+                folders.roots.contains { place.lies(beneath: AbsolutePath($0.canonical)) }
+                    && !folders.closes(place, isWriting: isWriting)
+            }
+        }
     }
 }
 
@@ -38,54 +46,74 @@ public struct FolderRoot: Sendable, Hashable {
         self.inode = inode
     }
 
-    /// What is left of a path from here on; nil where it lies elsewhere.
-    func relative(_ absolute: String) -> String? {
-        for name in [path, canonical] {
-            if absolute == name { return "" }
-            let prefix = name == "/" ? name : name + "/"
-            if absolute.hasPrefix(prefix) { return String(absolute.dropFirst(prefix.count)) }
-        }
-        return nil
+    /// The names from here on, by whichever of its names the path begins with.
+    func names(of path: AbsolutePath) -> ArraySlice<[UInt8]>? {
+        path.names(beneath: AbsolutePath(self.path)) ?? path.names(beneath: AbsolutePath(canonical))
     }
 }
 
 extension Grant {
-    /// Folders whose files name programs that others start, or say what is trusted: nobody with bounds changes them.
-    public static let keptFolders = [".git", ".martlet"]
+    /// Folders beneath which files may be opened.
+    public struct Folders: Sendable, Hashable {
+        public var roots: [FolderRoot]
+        /// Whether these are what is permitted where nobody has said more.
+        public var isDefault: Bool
+        /// The folder in which the caller began; what it is in is no business of the caller's.
+        public var start: FolderRoot?
+        /// What stays closed even beneath the roots, by canonical paths: the program's own settings, keys and data.
+        public var closed: [String]
+
+        public init(
+            roots: [FolderRoot] = [], isDefault: Bool = false, start: FolderRoot? = nil, closed: [String] = []
+        ) {
+            self.roots = roots
+            self.isDefault = isDefault
+            self.start = start
+            self.closed = closed
+        }
+
+        /// Names of folders whose files say what other programs start, or what is trusted: a bundle or a model never
+        /// changes them.
+        static let keptNames = [Array(".git".utf8), Array(".martlet".utf8)]
+
+        /// Whether a place beneath the roots is not to be opened all the same.
+        func closes(_ place: AbsolutePath, isWriting: Bool) -> Bool {
+            if closed.contains(where: { place.lies(beneath: AbsolutePath($0)) }) { return true }
+            return isWriting && keeps(place)
+        }
+
+        /// Whether a place belongs to git or to us; names above the start are somebody else's choice.
+        func keeps(_ place: AbsolutePath) -> Bool {
+            let names = start?.names(of: place) ?? place.names[...]
+            return names.contains { Self.keptNames.contains($0) }
+        }
+    }
 
     /// The path that a caller may open, or why it may not.
     ///
     /// - Parameter folder: from which a path counts that is not absolute.
     public func path<Use>(_ given: GivenPath<Use>, from folder: String) throws(AccessFailure) -> GrantedPath {
-        let whole =
-            given.text.hasPrefix("/") ? given.text : folder == "/" ? "/\(given.text)" : "\(folder)/\(given.text)"
-        let absolute = Self.normalized(whole)
-        try check(.path(absolute, Use.purpose))
-        guard let innermost = innermostRoot(of: absolute) else { return GrantedPath(absolute: whole, bounds: nil) }
+        let whole = AbsolutePath.joined(given.text, in: folder)
+        let path = AbsolutePath(whole)
+        try check(.path(path.text, Use.purpose))
+        let bound = layers.compactMap { layer in layer.folders.map { (layer.holder, $0) } }
+        // Of all folders that hold it, the one of the longest name: it is opened from there, and held against all of them.
+        let roots = bound.flatMap { holder, folders in folders.roots.map { (holder, $0) } }
+        let nearest = roots.compactMap { holder, root in root.names(of: path).map { (holder, root, $0) } }
+            .min { $0.2.count < $1.2.count }
+        guard let (holder, root, names) = nearest else { return GrantedPath(absolute: whole, bounds: nil) }
         return GrantedPath(
-            absolute: absolute,
+            absolute: path.text,
             bounds: .init(
-                root: innermost.root, relative: innermost.root.relative(absolute) ?? "", closed: innermost.closed,
-                isWriting: Use.purpose != .read, holder: innermost.holder))
+                root: root, names: Array(names), isWriting: Use.purpose != .read, layers: bound.map(\.1),
+                holder: holder.words))
     }
 
     /// What was given, as it was given, for what does not open it here: a name that may stand in place of a path, or
-    /// SQLite and other programs, which would follow links to wherever these lead. Only those may have it who may open
-    /// everything.
-    public func text<Use>(of given: GivenPath<Use>, from folder: String) throws(AccessFailure) -> String {
-        guard let bounds = try path(given, from: folder).bounds else { return given.text }
-        throw AccessFailure(
-            rule: "\(bounds.holder) may not have this done: it could be led away from "
-                + PlainText.escape(bounds.root.path), mend: "do it yourself")
-    }
-
-    /// Without empty parts, `.` and `..`, as text.
-    static func normalized(_ absolute: String) -> String {
-        var parts: [Substring] = []
-        for part in absolute.split(separator: "/") where part != "." {
-            if part == ".." { _ = parts.popLast() } else { parts.append(part) }
-        }
-        return "/" + parts.joined(separator: "/")
+    /// SQLite and other programs, which would follow links to wherever these lead.
+    public func text(of given: OwnPath, from folder: String) throws(AccessFailure) -> String {
+        _ = try path(given, from: folder)
+        return given.text
     }
 }
 
@@ -97,10 +125,12 @@ extension Schema {
         switch self {
         case .path(.any): return []
         case .path(let purpose):
-            guard let text = value.string, !(purpose == .read && text == "-") else { return [] }
-            let whole = text.hasPrefix("/") ? text : "\(folder)/\(text)"
-            return [.path(Grant.normalized(whole), purpose)]
+            guard let text = value.string else { return [] }
+            return [.path(AbsolutePath(AbsolutePath.joined(text, in: folder)).text, purpose)]
         case .secretName: return value.string.map { [.secret(SecretName($0))] } ?? []
+        case .host:
+            // What cannot be read here is decided about by the client, when it is spoken to.
+            return value.string.flatMap { ServerPattern.address(of: $0) }.map { [.host($0.host, port: $0.port)] } ?? []
         case .array(let element): return (value.array ?? []).flatMap { element.requests(in: $0, from: folder) }
         case .map(let element): return (value.object ?? [:]).flatMap { element.requests(in: $1, from: folder) }
         case .record(let properties):
@@ -108,8 +138,7 @@ extension Schema {
                 value[property.name].map { property.schema.requests(in: $0, from: folder) } ?? []
             }
         case .optional(let inner): return inner.requests(in: value, from: folder)
-        case .any, .boolean, .integer, .number, .string, .choice, .url, .host, .duration, .size, .time, .secret:
-            return []
+        case .any, .boolean, .integer, .number, .string, .choice, .url, .duration, .size, .time, .secret: return []
         }
     }
 }

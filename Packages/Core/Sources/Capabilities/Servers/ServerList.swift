@@ -11,39 +11,42 @@ public enum ServerPattern {
     ///
     /// - Parameter anyPort: whether all of the host is meant.
     public static func of(_ address: String, anyPort: Bool = false) -> String? {
-        var rest = Substring(address.lowercased())
-        var port = 443
-        if rest.hasPrefix("http://") {
-            port = 80
-            rest = rest.dropFirst("http://".count)
-        } else if rest.hasPrefix("https://") {
-            rest = rest.dropFirst("https://".count)
+        guard let (host, port) = parts(address) else { return nil }
+        let name = host.contains(":") ? "[\(host)]" : host
+        return anyPort ? name : "\(name):\(port ?? 443)"
+    }
+
+    /// The server of an address that says itself which it is: with a scheme, or a port.
+    static func address(of text: String) -> (host: String, port: Int)? {
+        parts(text).flatMap { host, port in port.map { (host, $0) } }
+    }
+
+    /// The host, without brackets, and the port that is named or follows from the scheme.
+    private static func parts(_ address: String) -> (host: String, port: Int?)? {
+        var rest = Array(address.lowercased().utf8)[...]
+        var port: Int?
+        for (scheme, usual) in [("http://", 80), ("https://", 443)] where rest.starts(with: scheme.utf8) {
+            rest = rest.dropFirst(scheme.utf8.count)
+            port = usual
         }
-        rest = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        rest = rest.prefix { !"/?#".utf8.contains($0) }
         var host = rest
-        if rest.hasPrefix("["), let end = rest.firstIndex(of: "]") {
-            host = rest[...end]
-        } else if let colon = rest.firstIndex(of: ":") {
+        let isSix = rest.first == UInt8(ascii: "[")
+        if isSix {
+            guard let end = rest.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            host = rest[rest.startIndex...end]
+        } else if let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
             host = rest[..<colon]
         }
         let tail = rest[host.endIndex...]
+        if isSix { host = host.dropFirst().dropLast() }
         if !tail.isEmpty {
-            guard tail.first == ":", let number = Int(tail.dropFirst()), 1...65535 ~= number else { return nil }
+            let digits = String(decoding: tail.dropFirst(), as: UTF8.self)
+            guard tail.first == UInt8(ascii: ":"), let number = Int(digits), 1...65535 ~= number else { return nil }
             port = number
         }
-        let isName =
-            !host.isEmpty
-            && host.utf8.allSatisfy { byte in
-                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-                    || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-            }
-        let isSix =
-            host.hasPrefix("[")
-            && host.dropFirst().dropLast().utf8.allSatisfy { byte in
-                UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte || UInt8(ascii: "0")...UInt8(ascii: ":") ~= byte
-                    || byte == UInt8(ascii: ".")
-            }
-        guard isName || isSix else { return nil }
-        return anyPort ? String(host) : "\(host):\(port)"
+        let allowed = isSix ? "0123456789abcdef:." : "abcdefghijklmnopqrstuvwxyz0123456789.-_"
+        guard !host.isEmpty, host.allSatisfy({ allowed.utf8.contains($0) }) else { return nil }
+        return (String(decoding: host, as: UTF8.self), port)
     }
 }

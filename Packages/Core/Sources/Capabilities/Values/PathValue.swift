@@ -13,6 +13,8 @@ public struct PathValue: InputValue, OutputValue, Hashable {
 
     public init(json: JSON) throws(ValueError) {
         guard let text = json.string, !text.isEmpty else { throw ValueError("needs a path") }
+        // The system would read it only up to there.
+        guard !text.utf8.contains(0) else { throw ValueError("cannot hold a zero byte") }
         self.init(text)
     }
 }
@@ -23,8 +25,10 @@ public enum PathPurpose: Sendable, Hashable {
     case read
     /// A file that is made or changed.
     case write
-    /// A folder in which anything may happen.
-    case folder
+    /// A folder in which tools work, with all that is in it.
+    case tree
+    /// Something that is handed on by its name, to SQLite or to other programs, which follow links to wherever these lead.
+    case own
     /// Nobody has said, as with a text that is only passed on.
     case any
 }
@@ -50,10 +54,11 @@ public struct GivenPath<Use: PathUse>: InputValue, OutputValue, Hashable {
 
 public typealias ReadPath = GivenPath<PathUses.Read>
 public typealias WritePath = GivenPath<PathUses.Write>
-public typealias FolderPath = GivenPath<PathUses.Folder>
+/// A path that is for people alone, as nobody can see to it that it leads nowhere else.
+public typealias OwnPath = GivenPath<PathUses.Own>
 
 extension GivenPath<PathUses.Read> {
-    /// Whether `-` is meant, what is piped into the program.
+    /// Whether `-` is given, where an action takes that for what is piped into the program.
     public var isStandardInput: Bool { text == "-" }
 }
 
@@ -71,7 +76,7 @@ public enum PathUses {
         public static var purpose: PathPurpose { .write }
     }
 
-    public enum Folder: PathUse {
-        public static var purpose: PathPurpose { .folder }
+    public enum Own: PathUse {
+        public static var purpose: PathPurpose { .own }
     }
 }

@@ -95,6 +95,8 @@ extension Schema {
             "needs a URL such as https://example.com"
         case .path where value.string?.isEmpty == true:
             "needs a path, not an empty text"
+        case .path where value.string?.utf8.contains(0) == true:
+            "cannot hold a zero byte"
         case .host where value.string?.isEmpty == true:
             "needs a host, not an empty text"
         case .secretName where value.string?.isEmpty == true:

@@ -59,7 +59,7 @@ extension Action {
                 found.append("has a default for \(name) that \(problem.description)")
             }
         }
-        if isForModels { found += contradictionsForModels }
+        if offer == .models { found += contradictionsForModels }
         for parameter in parameters where parameter.form == .flag && names.contains("no-" + parameter.name) {
             found.append("has both --\(parameter.name) and --no-\(parameter.name)")
         }

@@ -48,8 +48,8 @@ public struct Action: Sendable {
     public private(set) var isInstant = false
     /// Whether lists leave it out.
     public private(set) var isHidden = false
-    /// Whether it may be offered to models. Only the person and bundles do an action that does not say so.
-    public private(set) var isForModels = false
+    /// To whom it is offered besides the person.
+    public private(set) var offer = ActionOffer.bundles
     private let body: @Sendable (JSONObject, ActionContext) async throws -> any OutputValue
     private var loss: (@Sendable (JSONObject, ActionContext) async throws -> String?)?
 
@@ -190,7 +190,9 @@ extension Action {
     /// Finishes without waiting or much work: it runs on the thread that the command began on, which saves starting more.
     public func instant() -> Action { with { $0.isInstant = true } }
     /// May be offered to models, as a tool: it reads our own state, and nothing that a model could send away by it.
-    public func forModels() -> Action { with { $0.isForModels = true } }
+    public func forModels() -> Action { with { $0.offer = .models } }
+    /// Done by a bundle only if that names it: it changes what others may do, such as settings, trust, keys or rules.
+    public func byName() -> Action { with { $0.offer = .byName } }
     /// Left out of lists: for programs, not for people.
     public func hidden() -> Action { with { $0.isHidden = true } }
 }

@@ -66,7 +66,7 @@ public struct ActionContext: Sendable {
     }
 
     /// The text of a path that the action was given, for what FileKit does not open; only for callers who may open all.
-    public func text<Use>(of given: GivenPath<Use>) throws(AccessFailure) -> String {
+    public func text(of given: OwnPath) throws(AccessFailure) -> String {
         try caller.grant.text(of: given, from: host.locations.current)
     }
 

@@ -58,7 +58,6 @@ public enum Completion: Sendable {
         switch schema.unwrapped {
         case .choice(let names): self = .words(names)
         case .boolean: self = .words(["true", "false"])
-        case .path(.folder): self = .directories
         case .path: self = .files
         case .array(let element): self = Completion(element)
         default: self = .nothing

@@ -47,7 +47,7 @@ public final class Generation: Sendable {
         _ action: Action, _ arguments: JSONObject, in context: ActionContext, limit: Duration?, isAgreed: Bool
     ) async throws -> any OutputValue {
         if let failure, !action.worksAlways { throw failure }
-        try context.caller.grant.check(.action(action.id, action.effect, isForModels: action.isForModels))
+        try context.caller.grant.check(.action(action.id, action.effect, action.offer))
         // What waits for nothing needs no feature that runs, and nobody who watches the time.
         if action.isInstant { return try await perform(action, arguments, in: context, isAgreed) }
         return try await withTaskExecutorPreference(globalConcurrentExecutor) {

@@ -38,8 +38,7 @@ public struct Host: Sendable {
 extension Locations {
     /// A path as it is meant where the command runs.
     public func absolute(_ path: String) -> String {
-        if path.hasPrefix("/") { return path }
-        return current == "/" ? "/\(path)" : "\(current)/\(path)"
+        AbsolutePath.joined(path, in: current)
     }
 }
 

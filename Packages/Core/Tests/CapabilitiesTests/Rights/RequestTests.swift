@@ -8,9 +8,11 @@ struct RequestTests {
         "is every path and every secret in them, wherever they stand",
         arguments: [
             (Schema.path(.read), "a/./b" as JSON, [GrantRequest.path("/work/a/b", .read)]),
-            (.path(.write), "../x", [.path("/x", .write)]), (.path(.folder), "/../..", [.path("/", .folder)]),
-            (.path(.read), "-", []), (.path(.write), "-", [.path("/work/-", .write)]), (.path(.any), "a", []),
-            (.secretName, "openai", [.secret("openai")]), (.string, "/etc/passwd", []), (.host, "a:1", []),
+            (.path(.write), "../x", [.path("/x", .write)]), (.path(.own), "/../..", [.path("/", .own)]),
+            (.path(.read), "-", [.path("/work/-", .read)]), (.path(.write), "-", [.path("/work/-", .write)]),
+            (.path(.any), "a", []),
+            (.secretName, "openai", [.secret("openai")]), (.string, "/etc/passwd", []),
+            (.host, "a:1", [.host("a", port: 1)]), (.host, "a", []),
             (.optional(.path(.read)), nil, []),
             (
                 .array(.path(.read)), ["a", "b"],

@@ -66,8 +66,11 @@ private struct OwnServer: ServerList {
     let settings: FeatureSettings
 
     var servers: [String] {
+        // One that listens everywhere is spoken to here.
+        let here = ["0.0.0.0": "127.0.0.1", "::": "::1"]
         let address = settings[GatewaySettings.address]
-        let host = address.contains(":") ? "[\(address)]" : address
+        let listened = here[address] ?? address
+        let host = listened.contains(":") ? "[\(listened)]" : listened
         return [ServerPattern.of("http://\(host):\(settings[GatewaySettings.port])")].compactMap(\.self)
     }
 }

@@ -44,10 +44,12 @@ struct BadBundleTests {
         Bad(bundle("env: {A: {}}"), "2:10", "needs a text"),
         Bad(bundle("permissions: {effects: all}"), "2:24", "one of reads, writes, destroys"),
         Bad(bundle("permissions: {hosts: example.com}"), "2:22", "needs a list"),
-        Bad(bundle("permissions: {paths: [a, /nowhere]}"), "2:23", "the folder a cannot be opened: there is none"),
+        Bad(
+            bundle("permissions: {paths: [a, /nowhere]}"), "2:23",
+            "the folder a cannot be opened: the folder where the run began is gone"),
         Bad(
             bundle("env: {A: {secret: openai}}"), "2:10",
-            "may not have the secret openai; write permissions: {secrets: [\"openai\"]}"),
+            "may not have the secret openai; add secrets: [\"openai\"] to permissions"),
         Bad(
             bundle("permissions: {secrets: [ci-*]}\nenv: {A: {secret: openai}}"), "3:10",
             "may not have the secret openai; add \"openai\" to permissions.secrets"),

@@ -53,7 +53,7 @@ struct BundleTests {
         #expect(bundle.name == "nightly" && bundle.summary == "Looks at things" && bundle.needs == ["chat"])
         #expect(bundle.inputs.map(\.name) == ["repo", "deep", "token"] && bundle.inputs[2].isSecret)
         func allows(_ action: String) -> Bool {
-            bundle.grant(in: BundleReach()).decide(.action(action, .writes, isForModels: false)).isAllowed
+            bundle.grant(in: BundleReach()).decide(.action(action, .writes, .bundles)).isAllowed
         }
         #expect(allows("chat.send") && !allows("chat.rename"))
         #expect(

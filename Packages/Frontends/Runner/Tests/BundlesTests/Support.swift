@@ -75,7 +75,9 @@ func bundle(_ top: String = "", step: String = "action: version") -> String {
 
 extension BundleReach {
     /// Every path names a folder.
-    static let anywhere = BundleReach { path in
+    static let anywhere = BundleReach(folder: root("/work"), current: "/work") { path in root(path) }
+
+    private static func root(_ path: String) -> FolderRoot {
         FolderRoot(path: path, canonical: path, device: 0, inode: 0)
     }
 }

@@ -87,7 +87,7 @@ struct PermissionTests {
             #expect(checked.exit == .usage && checked.code == "bundle.invalid")
             #expect(checked.message.contains("may not read \(desk.folder)/secret.txt; add \"\(desk.folder)\" to"))
             let standard = try #require(try await desk.failure(text("\(desk.folder)/in/a.txt", "{}")))
-            #expect(standard.message.contains("write permissions: {paths: [., \"\(desk.folder)/in\"]}"))
+            #expect(standard.message.contains("add paths: [., \"\(desk.folder)/in\"] to permissions"))
             for (path, code) in [
                 ("${{ '\(desk.folder)' }}/in/../secret.txt", "access.denied"),
                 ("${{ '\(desk.folder)' }}/in/link.txt", "file.denied"),
@@ -118,6 +118,70 @@ struct PermissionTests {
         }
     }
 
+    @Test("is no more in a bundle inside of it, whose folders are links out of its own")
+    func nestedFolders() async throws {
+        try await Desk.with { desk in
+            try desk.write("outside", "out/secret.txt")
+            try desk.write("inside", "in/a.txt")
+            try #require(unsafe symlink("../out", "\(desk.folder)/in/data") == 0)
+            try desk.write(
+                "name: inner\npermissions: {paths: ['\(desk.folder)/in/data']}\n"
+                    + "steps: [{action: file.read, with: {path: \"${{ '\(desk.folder)' }}/in/data/secret.txt\"}}]",
+                "inner.yaml")
+            #expect(try await desk.perform("run.start", ["bundle": .string("\(desk.folder)/inner.yaml")]).exit == .done)
+            let run = try await desk.run(
+                "name: outer\npermissions: {paths: ['\(desk.folder)/in']}\nsteps: [{bundle: inner.yaml}]")
+            #expect(run.json.text().contains("file.denied") && !run.json.text().contains("outside"), "\(run.json)")
+        }
+    }
+
+    @Test("is to write nothing of git by a link, even to one that it names as a folder")
+    func links() async throws {
+        try await Desk.with { desk in
+            try Files.makeDirectories("\(desk.folder)/.git/hooks")
+            try #require(unsafe symlink(".git/hooks", "\(desk.folder)/tools") == 0)
+            let run = try await desk.run(
+                "name: p\npermissions: {effects: writes, paths: ['\(desk.folder)/tools']}\n"
+                    + "steps: [{action: file.write, with: {path: \"\(desk.folder)/tools/pre-commit\", text: x}}]")
+            #expect(run.json["steps"]?[0]?["error"]?["code"] == "file.denied", "\(run.json)")
+            #expect(try Files.list("\(desk.folder)/.git/hooks").isEmpty)
+        }
+    }
+
+    @Test("is no result of before that another bundle found, or itself with other permissions")
+    func cached() async throws {
+        try await Desk.with { desk in
+            try desk.write("inside", "in/a.txt")
+            func text(_ permissions: String) -> String {
+                "name: p\npermissions: \(permissions)\nsteps: [{action: file.read, cache: {for: 1d}, "
+                    + "with: {path: \"${{ '\(desk.folder)' }}/in/a.txt\"}}]"
+            }
+            let allowed = "{paths: ['\(desk.folder)/in']}"
+            #expect(try await desk.run(text(allowed)).exit == .done)
+            try desk.write("changed", "in/a.txt")
+            // The control: the same bundle has what it found.
+            #expect(try await desk.run(text(allowed)).json["steps"]?[0]?["result"]?["text"] == "inside")
+            #expect(try await desk.run(text("{}")).json["steps"]?[0]?["error"]?["code"] == "access.denied")
+            let other = try await desk.run(text(allowed), file: "other.yaml")
+            #expect(other.json["steps"]?[0]?["result"]?["text"] == "changed")
+        }
+    }
+
+    @Test("is to take the variables that are called like secrets only as it names them")
+    func variables() async throws {
+        try await Desk.with { desk in
+            (desk.variables["CI_TOKEN"], desk.variables["PLACE"]) = ("very-secret-4711", "Bern")
+            func text(_ permissions: String) -> String {
+                "name: p\npermissions: \(permissions)\nenv: {t: {variable: CI_TOKEN}, p: {variable: PLACE}}\n"
+                    + "steps: [{action: lab.echo, with: {value: \"${{ env.p }} ${{ env.t }}\"}}]"
+            }
+            let refused = try #require(try await desk.failure(text("{}")))
+            #expect(refused.message.contains("add secrets: [\"CI_TOKEN\"] to permissions"), "\(refused.message)")
+            let run = try await desk.run(text("{secrets: [CI_TOKEN]}"))
+            #expect(run.exit == .done && !run.json.text().contains("very-secret"), "\(run.json)")
+        }
+    }
+
     @Test("is to have the secrets that it names, in its environment and by an action")
     func secrets() async throws {
         try await Desk.with { desk in
@@ -132,7 +196,7 @@ struct PermissionTests {
             }
             #expect(try await desk.run(text("{secrets: [demo]}")).exit == .done)
             let refused = try #require(try await desk.failure(text("{}")))
-            #expect(refused.exit == .usage && refused.message.contains("write permissions: {secrets: [\"demo\"]}"))
+            #expect(refused.exit == .usage && refused.message.contains("add secrets: [\"demo\"] to permissions"))
             let asked = try await desk.run(
                 "name: p\nsteps: [{action: lab.secret, with: {name: \"${{ 'de' }}mo\"}}]")
             #expect(asked.json["steps"]?[0]?["error"]?["code"] == "access.denied", "\(asked.json)")

@@ -126,7 +126,7 @@ struct Lab {
             loadBundle: { (path, _) throws(BundleFailure) in
                 try BundleSource(Array(files[path, default: ""].utf8), file: path)
             },
-            environment: { bundle, _ in
+            environment: { bundle, _, _ in
                 bundle.environment.reduce(into: JSONObject()) { values, one in
                     if case .variable(let name, _) = one.value { values.append(one.name, .string(name)) }
                 }

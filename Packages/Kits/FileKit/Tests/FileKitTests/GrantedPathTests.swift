@@ -119,6 +119,34 @@ struct GrantedPathTests {
         }
     }
 
+    @Test("is the one that the kernel would find, where Swift sees other characters, and holds no zero byte")
+    func characters() async throws {
+        try await within { place in
+            try place.link("l\u{600}", to: "\(place.folder)/out")
+            for path in [
+                "l\u{600}/made/x", "sub\u{600}/.git/config", ".git/\u{301}a/b", "../\u{301}z/f",
+                "sub/.git\u{0}" + String(repeating: "a", count: 210), "l\u{600}/secret",
+            ] {
+                #expect(throws: (any Error).self, "\(path)") { try place.write("x", path) }
+                #expect(throws: (any Error).self, "\(path)") { try place.append("x", path) }
+            }
+            #expect(try Files.list("\(place.folder)/out").map(\.name) == ["secret"])
+            #expect(try Files.list(place.folder).map(\.name) == ["in", "out"])
+            #expect(!Files.exists("\(place.folder)/in/sub/.git") && !Files.exists("\(place.folder)/in/.git/\u{301}a"))
+            try place.write("x", "sub\u{600}/\u{301}fine")
+            #expect(try place.read("sub\u{600}/\u{301}fine") == "x")
+        }
+    }
+
+    @Test("needs no right to list the folders on its way")
+    func passing() async throws {
+        try await within { place in
+            try #require(unsafe chmod("\(place.folder)/in/sub", 0o300) == 0)
+            #expect(try place.read("sub/b") == "in/sub/b")
+            try #require(unsafe chmod("\(place.folder)/in/sub", 0o700) == 0)
+        }
+    }
+
     @Test("is a file: folders, pipes and devices are refused without waiting")
     func kinds() async throws {
         try await within { place in

@@ -46,6 +46,7 @@ struct SecretActions {
             context.notice("the secret \(PlainText.escape(name.text)) is kept in \(place)")
             return Nothing()
         }
+        .byName()
         .details(
             "On a terminal it asks, without showing what is typed. A secret is never taken from a word of the command line, "
                 + "which every user of the machine can see."
@@ -62,6 +63,7 @@ struct SecretActions {
             try await services.secrets.remove(named: name)
             return Nothing()
         }
+        .byName()
         .losing { arguments, _ in
             let name = SecretName(arguments["name"]?.string ?? "")
             try await requireKept(name)
@@ -91,6 +93,7 @@ struct SecretActions {
             }
             return Nothing()
         }
+        .byName()
         .question("auth.passphrase", "The passphrase of the vault, for every command that opens it")
         .question("auth.new-passphrase", "A new passphrase; empty for a key file")
         .question("auth.new-passphrase-again", "The same passphrase again")
@@ -127,6 +130,7 @@ struct SecretActions {
             try await services.keep(found.secrets)
             return found.secrets.map { ImportedRow(name: $0.name.text) }
         }
+        .byName()
         .example("martlet auth secret import .env", "OPENAI_API_KEY becomes the secret openai")
     }
 

@@ -34,6 +34,7 @@ struct ServerActions {
             let profile = try await services.add(name, address.text, kind, use: use, context)
             return ServerRow(profile, inUse: use || services.profiles.inUse ?? name == name)
         }
+        .byName()
         .details(
             "An address is kept only after a server has answered there. When a name gets another server, its credentials "
                 + "are removed. The authorities of --cacert are kept with it, and count for this server alone."
@@ -62,6 +63,7 @@ struct ServerActions {
             try await context.registry.one((any SettingsWriter).self).change([(["profile"], .string(name))])
             return ServerRow(profile, inUse: true)
         }
+        .byName()
     }
 
     private var set: Action {
@@ -84,6 +86,7 @@ struct ServerActions {
             ])
             return ServerRow(profile, inUse: services.profiles.inUse == name)
         }
+        .byName()
         .example("martlet auth server set lab --cacert lab-ca.pem", "Trust its own authority for it, and for no other")
     }
 
@@ -100,6 +103,7 @@ struct ServerActions {
             try await context.registry.one((any SettingsWriter).self).change(changes)
             return ServerRow(profile, inUse: false)
         }
+        .byName()
         .losing { arguments, _ in
             let profile = try services.profiles.profile(named: arguments["name"]?.string ?? "")
             return "Forget the server \(profile.name) (\(profile.url.text)) and its credentials"

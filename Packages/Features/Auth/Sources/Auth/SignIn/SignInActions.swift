@@ -54,6 +54,7 @@ struct SignInActions {
             }
             return SignedIn(profile, session)
         }
+        .byName()
         .details(
             "On a terminal it asks for what is missing. Elsewhere it takes a user name and a password from --password-stdin, "
                 + "--password-env or --password-fd, or a token from --token-stdin and the like. A token is kept only after "
@@ -128,6 +129,7 @@ struct SignInActions {
             try await services.signOut(profile, context)
             return SignedOut(name: profile.name, server: profile.url.text)
         }
+        .byName()
         .details("What you did with the server stays in your history.")
     }
 

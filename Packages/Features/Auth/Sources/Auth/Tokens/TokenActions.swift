@@ -49,6 +49,7 @@ struct TokenActions {
             services.surroundings.redactor.learn(made.token)
             return MadeToken(made)
         }
+        .byName()
         .example("martlet auth pat create ci --days 30 --json", "For a script; the member 'token' is what it needs")
     }
 
@@ -69,6 +70,7 @@ struct TokenActions {
             }
             return Nothing()
         }
+        .byName()
         .losing { arguments, _ in
             let id = arguments["id"]?.string ?? ""
             let (profile, api) = try await api(arguments["server"]?.string)
@@ -108,6 +110,7 @@ struct TokenActions {
             }
             return SignedIn(profile, new)
         }
+        .byName()
     }
 }
 

@@ -72,6 +72,7 @@ struct TrustActions {
             }
             return VerifiedServer(certificate, try services.trust.verdict(on: certificate))
         }
+        .byName()
         .details(
             "Without a fingerprint the certificate is shown and asked about. Scripts name the fingerprint, and nothing is "
                 + "trusted when the server shows another one."
@@ -86,6 +87,7 @@ struct TrustActions {
             _ = try await services.pins.remove(server)
             return PinRow(pin)
         }
+        .byName()
     }
 
     private var verify: Action {

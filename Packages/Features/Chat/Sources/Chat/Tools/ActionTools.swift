@@ -14,7 +14,7 @@ final class ActionTools: ToolSource {
 
     private var actions: [Action] {
         context.registry.actions.all.filter {
-            let request = GrantRequest.action($0.id, $0.effect, isForModels: $0.isForModels)
+            let request = GrantRequest.action($0.id, $0.effect, $0.offer)
             return context.caller.grant.narrowed(by: .model).decide(request).isAllowed
         }
     }

@@ -41,7 +41,7 @@ struct ProjectActions {
     private var add: Action {
         Action(
             "gateway.project.add", "Let models work in a folder", .writes,
-            .argument("folder", "The folder", as: FolderPath.self),
+            .argument("folder", "The folder", as: OwnPath.self, completion: .directories),
             .option("name", "What to call it; the folder's name when not given", as: String?.self),
             .option("allow", "A tool that may be used there without asking, such as fs.write or *", as: [String].self)
         ) { context, folder, name, allowed in
@@ -65,6 +65,7 @@ struct ProjectActions {
             // With its sessions and what they took.
             return try await services.store.projectRow(id).map(ListedProject.init) ?? ListedProject(opened.project)
         }
+        .byName()
         .details(
             "What reads is allowed in every project; everything else is asked, unless a rule says otherwise. A folder is "
                 + "one project: when it is added again, it takes the new name and the new rules."

@@ -18,7 +18,7 @@ struct ServeAction {
                 "gateway.serve", "Run the gateway until it is interrupted", .writes,
                 .option("address", "Listen at this address instead of that of the settings", as: String?.self),
                 .option("port", "Listen at this port, or at any for 0", as: Int?.self),
-                .option("socket", "Also listen at this Unix socket", as: WritePath?.self)
+                .option("socket", "Also listen at this Unix socket", as: OwnPath?.self)
             ) { context, address, port, socket in
                 try await GatewayServer(services: services, context: context)
                     .run(ServeWish(address: address, port: port, socket: try socket.map { try context.text(of: $0) }))

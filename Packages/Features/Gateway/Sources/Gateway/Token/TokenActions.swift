@@ -27,6 +27,7 @@ struct TokenActions {
             try await tell(token, context)
             return token.withText { $0 }
         }
+        .byName()
         .asDefault()
         .details(
             "The token is made when it is first wanted and kept in the vault; in a build without one, in a file that only you "
@@ -93,6 +94,7 @@ struct TokenActions {
             context.notice("the token is shown this once; nobody can read it again")
             return CreatedToken(client: client, token: token)
         }
+        .byName()
         .details(
             "chat asks models and runs turns, read looks at projects, sessions, files and usage, approve answers what a model "
                 + "has to ask for and writes files, admin changes projects and their rules. A gateway that runs takes the "
@@ -110,6 +112,7 @@ struct TokenActions {
             try await services.store.removeClient(named: name)
             return Nothing()
         }
+        .byName()
         .losing { arguments, _ in
             let name = arguments["name"]?.string ?? ""
             guard let client = try await services.store.clients().first(where: { $0.name == name }) else { return nil }

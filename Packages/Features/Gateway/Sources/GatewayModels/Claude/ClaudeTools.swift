@@ -29,19 +29,16 @@ enum ClaudeTools {
     }
 
     private static func isInside(_ path: String, _ folder: String) -> Bool {
-        // The command reads `~` as the person's home.
-        if path.hasPrefix("~") || path.utf8.contains(0) { return false }
-        let parts = path.split(separator: "/")
-        if parts.contains("..") { return false }
+        // The command reads `~` as the person's home, and braces and brackets as other paths than they look like.
+        if path.hasPrefix("~") || path.utf8.contains(where: { "{[\0".utf8.contains($0) }) { return false }
+        if path.utf8.split(separator: UInt8(ascii: "/")).contains(where: { $0.elementsEqual("..".utf8) }) {
+            return false
+        }
         do throws(FileError) {
             let root = try Files.canonical(folder)
-            var place = path.hasPrefix("/") ? path : "\(root)/\(path)"
             // What is not there yet, or is a pattern, is where the nearest folder above it is.
-            while !Files.exists(place), let slash = place.lastIndex(of: "/"), slash != place.startIndex {
-                place = String(place[..<slash])
-            }
-            let resolved = try Files.canonical(place)
-            return resolved == root || resolved.hasPrefix(root == "/" ? "/" : "\(root)/")
+            let place = try Files.place(AbsolutePath.joined(path, in: root))
+            return AbsolutePath(place).lies(beneath: AbsolutePath(root))
         } catch {
             return false
         }

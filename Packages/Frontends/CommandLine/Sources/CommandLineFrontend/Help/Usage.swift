@@ -58,7 +58,6 @@ enum Usage {
         case .integer(let range?): "\(range.lowerBound)…\(range.upperBound)"
         case .number(let range?): "\(range.lowerBound)…\(range.upperBound)"
         case .integer, .number: "number"
-        case .path(.folder): "folder"
         case .path: "path"
         case .url: "url"
         case .host: "host"

@@ -49,7 +49,7 @@ struct SampleFeature: Feature {
 
     static let open = Action(
         "sample.open", "Open it", .reads,
-        .argument("where", "Which folder", as: FolderPath?.self, completion: .directories)
+        .argument("where", "Which folder", as: OwnPath?.self, completion: .directories)
     ) { _, _ in Nothing() }
 
     static let opened = Action("sample.open.again", "Open it again", .destroys) { _ in Nothing() }

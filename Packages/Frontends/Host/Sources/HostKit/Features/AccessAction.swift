@@ -22,7 +22,7 @@ enum AccessAction {
                 && (prefix.map { action.id == $0 || action.id.hasPrefix($0.hasSuffix(".") ? $0 : "\($0).") } ?? true)
         }
         return context.rows(
-            actions.map { AccessRow($0, grant.decide(.action($0.id, $0.effect, isForModels: $0.isForModels))) },
+            actions.map { AccessRow($0, grant.decide(.action($0.id, $0.effect, $0.offer))) },
             orSay: "no action's id begins so; 'martlet access show' lists all")
     }
     .always().instant()

@@ -66,6 +66,7 @@ enum ConfigActions {
         }
         return Written(file: file.path, key: key, value: json)
     }
+    .byName()
     .always()
     .example("martlet config set features.gateway false", "Switch a feature off")
 
@@ -88,6 +89,7 @@ enum ConfigActions {
         }
         return Written(file: file.path, key: key, value: nil)
     }
+    .byName()
     .always()
     .example("martlet config unset features.gateway", "Back to the default")
 
@@ -120,10 +122,11 @@ enum ConfigActions {
 
     private static let trust = Action(
         "config.trust", "Let a project's settings run, send and widen what they name", .writes,
-        .argument("path", "The project's folder or settings file", as: FolderPath?.self)
+        .argument("path", "The project's folder or settings file", as: OwnPath?.self, completion: .directories)
     ) { context, path in
         try await TrustActions.trust(context, path)
     }
+    .byName()
     .always()
     .details(
         "A project's settings can name commands to run and servers to send to, so they are not used until you have "
@@ -133,10 +136,11 @@ enum ConfigActions {
 
     private static let untrust = Action(
         "config.untrust", "Take back the trust in a project's settings", .writes,
-        .argument("path", "The project's folder or settings file", as: FolderPath?.self)
+        .argument("path", "The project's folder or settings file", as: OwnPath?.self, completion: .directories)
     ) { context, path in
         try await TrustActions.untrust(context, path)
     }
+    .byName()
     .always()
 }
 

@@ -49,7 +49,7 @@ enum DataActions {
 
     private static let backup = Action(
         "data.backup", "Save a copy of all data in a folder", .writes,
-        .argument("folder", "A folder that is empty or not there yet", as: FolderPath.self),
+        .argument("folder", "A folder that is empty or not there yet", as: OwnPath.self, completion: .directories),
         .argument("stores", "Only these stores", as: [String].self, completion: storeCompletion)
     ) { context, folder, names in
         let stores = try chosen(names, context)
@@ -71,7 +71,7 @@ enum DataActions {
 
     private static let restore = Action(
         "data.restore", "Replace data by a copy that was saved", .destroys,
-        .argument("folder", "The folder that 'data backup' wrote", as: FolderPath.self),
+        .argument("folder", "The folder that 'data backup' wrote", as: OwnPath.self, completion: .directories),
         .argument("stores", "Only these stores", as: [String].self, completion: storeCompletion)
     ) { context, folder, names in
         let found = try copies(in: context.host.locations.absolute(try context.text(of: folder)), names, context)
@@ -97,6 +97,7 @@ enum DataActions {
         if !kept.isEmpty { context.notice("what was there before is kept in \(kept)") }
         return rows
     }
+    .byName()
     .losing { arguments, context in
         let folder = context.host.locations.absolute(arguments["folder"]?.string ?? "")
         let found = try copies(in: folder, arguments["stores"]?.array?.compactMap(\.string) ?? [], context)

@@ -6,7 +6,7 @@ import Settings
 
 /// `config trust` and `config untrust`.
 enum TrustActions {
-    static func trust(_ context: ActionContext, _ path: FolderPath?) async throws -> TrustRow {
+    static func trust(_ context: ActionContext, _ path: OwnPath?) async throws -> TrustRow {
         let file = try file(path, context)
         let risky = try risky(file, context.host)
         let bundles = try TrustedBundles.all(
@@ -31,7 +31,7 @@ enum TrustActions {
         return TrustRow(file: file, isTrusted: true, settings: risky, bundles: bundles.map(\.path))
     }
 
-    static func untrust(_ context: ActionContext, _ path: FolderPath?) async throws -> TrustRow {
+    static func untrust(_ context: ActionContext, _ path: OwnPath?) async throws -> TrustRow {
         let file = try file(path, context)
         let trust = ProjectTrust(state: context.host.locations.state)
         var was = try await trust.untrust(file)
@@ -55,7 +55,7 @@ enum TrustActions {
     }
 
     /// The settings file that is meant: the present project's, a folder's, or the file itself. It may be gone.
-    private static func file(_ path: FolderPath?, _ context: ActionContext) throws -> String {
+    private static func file(_ path: OwnPath?, _ context: ActionContext) throws -> String {
         let host = context.host
         guard let path else {
             let here = "\(host.locations.current)/\(SettingsLoader.projectFolder)/\(SettingsLoader.fileName)"

@@ -130,8 +130,8 @@ struct SessionTests {
             let session = bench.workbench.open()
             let person = Caller.person(HeadlessInteraction())
             let model = person.narrowed(by: .model)
-            func bundle(_ effects: Effect) -> Caller {
-                person.narrowed(by: Grant(Grant.Layer(.bundle("b"), effects: effects)))
+            func bundle(_ effects: Effect, _ actions: [String] = []) -> Caller {
+                person.narrowed(by: Grant(Grant.Layer(.bundle("b"), effects: effects, actions: actions)))
             }
             func perform(_ id: String, _ caller: Caller) async -> AnyFailure? {
                 await failure {
@@ -139,12 +139,14 @@ struct SessionTests {
                         id, ["key": "profile", "value": "lab"], as: caller, output: RecordingOutput())
                 }
             }
-            for caller in [model, bundle(.reads), bundle(.writes).narrowed(by: .model)] {
+            for caller in [
+                model, bundle(.reads), bundle(.destroys, ["*"]), bundle(.reads, ["config.set"]).narrowed(by: .model),
+            ] {
                 let refused = await perform("config.set", caller)
                 #expect(refused?.code == "access.denied" && refused?.exit == .usage)
                 #expect(!Files.exists(bench.userFile))
             }
-            for caller in [person, bundle(.writes)] {
+            for caller in [person, bundle(.reads, ["config.set"])] {
                 // It comes to the body, which knows no such profile.
                 #expect(await perform("config.set", caller)?.code == "settings.invalid")
             }

@@ -4,6 +4,7 @@ public import Capabilities
 public struct ActionFacts: Sendable {
     public let id: String
     public let effect: Effect
+    public let offer: ActionOffer
     public let parameters: [Parameter]
     public let result: Schema
     /// Why it cannot be done here, such as that its feature is off.
@@ -23,9 +24,13 @@ public struct ActionFacts: Sendable {
         }
     }
 
-    public init(id: String, effect: Effect, parameters: [Parameter], result: Schema, problem: String? = nil) {
+    public init(
+        id: String, effect: Effect, offer: ActionOffer = .bundles, parameters: [Parameter], result: Schema,
+        problem: String? = nil
+    ) {
         self.id = id
         self.effect = effect
+        self.offer = offer
         self.parameters = parameters
         self.result = result
         self.problem = problem

@@ -8,7 +8,7 @@ public struct BundleCheck {
     private let surroundings: any BundleSurroundings
     private var problems: [BundleProblem] = []
     /// The bundles that steps run, by their files.
-    private var inner: [String: Bundle] = [:]
+    private var inner: [String: (bundle: Bundle, grant: Grant)] = [:]
     /// The bundles around this one, so that none runs itself.
     private var files: [String] = []
 
@@ -23,8 +23,10 @@ public struct BundleCheck {
     public struct Result: Sendable {
         /// Everything that is wrong with a bundle and with those that it runs, in the order of the lines.
         public let problems: [BundleProblem]
-        /// Each bundle that a step runs, at any depth, for what else has to be known of it before.
-        public let inner: [Bundle]
+        /// What the bundle may do.
+        public let grant: Grant
+        /// Each bundle that a step runs, at any depth, and what it may do, for what else has to be known of it before.
+        public let inner: [(bundle: Bundle, grant: Grant)]
     }
 
     /// - Parameters:
@@ -38,7 +40,9 @@ public struct BundleCheck {
         check.problems = problems
         check.check(bundle, within: grant)
         let inner = check.inner.sorted { $0.key < $1.key }.map(\.value)
-        return Result(problems: BundleFailure(check.problems).problems, inner: inner)
+        return Result(
+            problems: BundleFailure(check.problems).problems,
+            grant: grant.narrowed(by: bundle.grant(in: surroundings.reach)), inner: inner)
     }
 
     /// The problems alone.
@@ -90,8 +94,8 @@ public struct BundleCheck {
             }
         }
         for (name, value) in bundle.environment {
-            guard case .secret(let secret) = value else { continue }
-            if case .deny(let rule, let mend) = grant.decide(.secret(SecretName(secret))) {
+            guard let secret = value.secret else { continue }
+            if case .deny(let rule, let mend) = grant.decide(.secret(secret)) {
                 problems.append(bundle.source.problem("\(rule); \(mend)", at: ["env", name]))
             }
         }
@@ -106,8 +110,7 @@ public struct BundleCheck {
             problems.append(bundle.source.problem(message, at: step.path + path, key: key))
         }
         if let problem = action.problem { add(problem, at: ["action"]) }
-        // No bundle is a model.
-        let request = GrantRequest.action(action.id, action.effect, isForModels: false)
+        let request = GrantRequest.action(action.id, action.effect, action.offer)
         if case .deny(let rule, let mend) = grant.decide(request) { add("\(rule); \(mend)", at: ["action"]) }
         guard case .object(let members) = step.arguments else { return }
         let names = action.parameters.map(\.name)
@@ -152,7 +155,7 @@ public struct BundleCheck {
             let (inner, wrong) = Bundle.reading(source)
             if !wrong.isEmpty { problems.append(bundle.source.problem("'\(path)' cannot be run", at: place)) }
             problems += wrong
-            self.inner[source.file] = inner
+            self.inner[source.file] = (inner, grant.narrowed(by: inner.grant(in: surroundings.reach)))
             checkInputs(of: inner, step, bundle)
             check(inner, within: grant)
         } catch {
@@ -180,6 +183,19 @@ public struct BundleCheck {
         for input in inner.inputs where input.isRequired && !members.contains(where: { $0.name == input.name }) {
             problems.append(
                 bundle.source.problem("\(inner.name) needs the input '\(input.name)'", at: step.path + ["with"]))
+        }
+    }
+}
+
+extension EnvironmentValue {
+    /// The secret that it is: one of the vault, or a variable that is called like one.
+    public var secret: SecretName? {
+        switch self {
+        case .secret(let name): return SecretName(name)
+        case .variable(let name, _):
+            let endings = ["KEY", "TOKEN", "PASSWORD", "PASSPHRASE", "SECRET", "CREDENTIALS"]
+            return endings.contains(where: name.uppercased().hasSuffix) ? SecretName(name) : nil
+        case .value: return nil
         }
     }
 }

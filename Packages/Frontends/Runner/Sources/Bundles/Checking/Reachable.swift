@@ -1,6 +1,6 @@
 public import Capabilities
 
-/// What a bundle can reach, for a person to look at before. What it runs in turn reaches no more.
+/// What a bundle can reach, for a person to look at before. What it runs in turn reaches no more: each layer decides.
 public struct Reachable: Record {
     public let effects: Effect
     /// Actions that may do whatever they do.

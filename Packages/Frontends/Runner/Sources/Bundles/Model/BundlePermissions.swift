@@ -48,11 +48,17 @@ public struct BundleReach: Sendable {
         self.open = open
     }
 
-    /// The folder that `permissions.paths` names: `.` is the one that is meant without it, and others count from there.
+    /// The folder that `permissions.paths` names: `.` is the one that is meant without it, and others count from there and
+    /// are in it, so that a line which reads like a part of the project is one.
     public func root(_ path: String) throws(BundleReachError) -> FolderRoot {
-        guard let folder else { return try open(path) }
+        if AbsolutePath.isAbsolute(path) { return try open(path) }
+        guard let folder else { throw BundleReachError(reason: "the folder where the run began is gone") }
         if path == "." { return folder }
-        return try open(path.hasPrefix("/") ? path : "\(folder.canonical)/\(path)")
+        let root = try open(AbsolutePath.joined(path, in: folder.canonical))
+        guard AbsolutePath(root.canonical).lies(beneath: AbsolutePath(folder.canonical)) else {
+            throw BundleReachError(reason: "it leads to \(root.canonical); write that, if it is meant")
+        }
+        return root
     }
 }
 
@@ -72,7 +78,7 @@ extension Bundle {
             Grant.Hosts.named(hosts.flatMap { $0 == BundlePermissions.setUp ? reach.servers : [$0] })
         }
         let folders = Grant.Folders(
-            roots: folders(in: reach), isDefault: permissions.paths == nil, closed: reach.closed)
+            roots: folders(in: reach), isDefault: permissions.paths == nil, start: reach.folder, closed: reach.closed)
         return Grant(
             Grant.Layer(
                 .bundle(name), effects: permissions.effects, actions: permissions.actions,

@@ -18,9 +18,9 @@ struct RunAction {
     private var start: Action {
         Action(
             Self.id, "Run a bundle", .writes,
-            .argument("bundle", "The bundle's file, or the name of one of the project's", as: ReadPath?.self),
+            .argument("bundle", "The bundle's file, or the name of one of the project's", as: OwnPath?.self),
             .option("input", "A value for an input: name=value", as: [String].self, short: "i"),
-            .option("inputs", "A file or a pipe with values for the inputs; - for standard input", as: ReadPath?.self),
+            .option("inputs", "A file or a pipe with values for the inputs; - for standard input", as: OwnPath?.self),
             .flag("plan", "Show what would run"),
             .flag("check", "Check it and stop there"),
             .flag("schema", "Print the JSON Schema of bundles"),
@@ -29,11 +29,11 @@ struct RunAction {
             .flag("no-journal", "Keep nothing of it, where no data can be kept; it cannot be resumed then"),
             .flag("alone", "Do not begin while another run of this bundle goes on"),
             .option("every", "Run it again and again, at this interval", as: Duration?.self),
-            .option("junit", "Write JUnit's XML to this file", as: WritePath?.self),
-            .option("html", "Write a page with the timeline to this file", as: WritePath?.self),
-            .option("report", "Write the report as JSON to this file", as: WritePath?.self),
-            .option("record", "Write everything that happens to this file, for --replay", as: WritePath?.self),
-            .option("replay", "Run it against this recording and say what differs", as: ReadPath?.self)
+            .option("junit", "Write JUnit's XML to this file", as: OwnPath?.self),
+            .option("html", "Write a page with the timeline to this file", as: OwnPath?.self),
+            .option("report", "Write the report as JSON to this file", as: OwnPath?.self),
+            .option("record", "Write everything that happens to this file, for --replay", as: OwnPath?.self),
+            .option("replay", "Run it against this recording and say what differs", as: OwnPath?.self)
         ) {
             context, bundle, inputs, inputsFile, plan, check, schema, resume, again, unkept, alone, every, junit, html,
             report, record, replay in
@@ -43,7 +43,7 @@ struct RunAction {
                 return RunResult.schema(schema)
             }
             var wish = RunWish()
-            func text<Use>(_ path: GivenPath<Use>?) throws -> String? { try path.map { try context.text(of: $0) } }
+            func text(_ path: OwnPath?) throws -> String? { try path.map { try context.text(of: $0) } }
             (wish.bundle, wish.inputs, wish.inputsFile) = (try text(bundle), inputs, try text(inputsFile))
             (wish.isPlan, wish.isCheck, wish.resume, wish.again) = (plan, check, resume, again)
             (wish.isUnkept, wish.isAlone) = (unkept, alone)

@@ -19,6 +19,7 @@ final class BundleLibrary: Sendable {
     private struct State {
         var sources: [String: BundleSource] = [:]
         var untrusted: String?
+        var reach: BundleReach?
     }
 
     let root: BundleSource
@@ -34,7 +35,19 @@ final class BundleLibrary: Sendable {
     var projectFolder: String? {
         guard let slash = root.file.lastIndex(of: "/") else { return nil }
         let (folder, ending) = (String(root.file[..<slash]), "/.martlet/bundles")
-        return folder.hasSuffix(ending) ? String(folder.dropLast(ending.count)) : nil
+        guard folder.hasSuffix(ending) else { return nil }
+        return folder == ending ? "/" : String(folder.dropLast(ending.count))
+    }
+
+    /// What is around its runs, which is found out once.
+    func reach(_ host: Host) -> BundleReach {
+        if let known = state.withLock({ $0.reach }) { return known }
+        let reach = BundleReach(host, project: projectFolder)
+        return state.withLock { state in
+            let first = state.reach ?? reach
+            state.reach = first
+            return first
+        }
     }
 
     /// The first file that was wanted and that nobody agreed to.

@@ -40,10 +40,12 @@ final class EnvironmentValues: Sendable {
     /// The values, or everything that is missing. Secrets are known to the redactor then.
     ///
     /// - Parameters:
+    ///   - grant: what the bundle may do; a secret that it may not have is not even looked for.
     ///   - inputs: nil where they are not known, and neither is what depends on them.
     ///   - recording: is told the variables.
     func values(
-        for bundle: Bundle, _ inputs: JSONObject?, run: JSONObject, recording: RecordingWriter? = nil
+        for bundle: Bundle, within grant: Grant, _ inputs: JSONObject?, run: JSONObject,
+        recording: RecordingWriter? = nil
     ) async -> (values: JSONObject, problems: [BundleProblem]) {
         var values = JSONObject()
         var problems: [BundleProblem] = []
@@ -55,6 +57,10 @@ final class EnvironmentValues: Sendable {
             func add(_ message: String, _ path: [String] = []) {
                 problems.append(bundle.source.problem(message, at: ["env", name] + path))
             }
+            if let secret = value.secret, case .deny(let rule, let mend) = grant.decide(.secret(secret)) {
+                add("\(rule); \(mend)")
+                continue
+            }
             switch value {
             case .value where inputs == nil: continue
             case .value(let template):
@@ -63,6 +69,7 @@ final class EnvironmentValues: Sendable {
                 }
             case .variable(let variable, let otherwise):
                 if let text = variables[variable] ?? otherwise {
+                    if value.secret != nil { redactor.learn(Secret(text)) }
                     recording?.keep(text, ofVariable: variable)
                     values.append(name, .string(text))
                 } else {

@@ -7,13 +7,8 @@ import Registry
 struct RegistrySurroundings: BundleSurroundings {
     let host: Host
     let library: BundleLibrary
-    let reach: BundleReach
 
-    init(host: Host, library: BundleLibrary) throws {
-        self.host = host
-        self.library = library
-        reach = try BundleReach(host, library)
-    }
+    var reach: BundleReach { library.reach(host) }
 
     func action(_ name: String) -> ActionFacts? {
         guard let action = host.composition.registry.actions[name] else { return nil }
@@ -22,7 +17,7 @@ struct RegistrySurroundings: BundleSurroundings {
                 id: action.id, effect: .reads, parameters: [], result: .any, problem: RunnerError.runsItself.message)
         }
         return ActionFacts(
-            id: action.id, effect: action.effect,
+            id: action.id, effect: action.effect, offer: action.offer,
             parameters: action.parameters.map { parameter in
                 ActionFacts.Parameter(
                     parameter.name, parameter.summary, parameter.schema, isRequired: parameter.isRequired)
@@ -62,28 +57,5 @@ struct RegistrySurroundings: BundleSurroundings {
     private func problem(of action: Action) -> String? {
         guard let owner = host.composition.registry.actions.owner(of: action) else { return nil }
         return problem(ofFeature: owner)
-    }
-}
-
-extension BundleReach {
-    /// Beneath which files may be opened: the folder where the command runs, or that of the project whose bundle it is. Our
-    /// own settings, keys and data are nobody's.
-    init(_ host: Host, _ library: BundleLibrary) throws {
-        let places = host.locations
-        let closed = ([places.config, places.data, places.state, places.cache] + places.systemConfig).filter {
-            !$0.isEmpty
-        }.map { place in
-            do throws(FileError) { return try Files.canonical(place) } catch { return place }
-        }
-        self.init(
-            folder: try FolderRoot(opening: library.projectFolder ?? places.current), current: places.current,
-            closed: closed, servers: host.composition.registry.all((any ServerList).self).flatMap(\.servers)
-        ) { path throws(BundleReachError) in
-            do throws(FileError) {
-                return try FolderRoot(opening: path)
-            } catch {
-                throw BundleReachError(reason: error.reason)
-            }
-        }
     }
 }

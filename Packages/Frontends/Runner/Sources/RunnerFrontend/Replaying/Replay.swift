@@ -31,8 +31,8 @@ struct Replay {
         let summary = try await running.perform(
             bundle, recording.inputs, library, performer, run, RunReporter(running.context, bundle),
             clock: ReplayClock(), now: { started }
-        ) { bundle, inputs in
-            let (values, problems) = await environment.values(for: bundle, inputs, run: facts)
+        ) { bundle, inputs, _ in
+            let (values, problems) = await environment.values(for: bundle, within: .person, inputs, run: facts)
             guard problems.isEmpty else { throw BundleFailure(problems) }
             return values
         }

@@ -85,7 +85,7 @@ struct BundleRunning: Sendable {
     ) async throws -> (Bundle, JSONObject) {
         let (bundle, wrong) = Bundle.reading(library.root)
         let checked = BundleCheck.check(
-            bundle, wrong, within: context.caller.grant, in: try RegistrySurroundings(host: host, library: library))
+            bundle, wrong, within: context.caller.grant, in: RegistrySurroundings(host: host, library: library))
         if let path = library.untrusted { throw RunnerError.notTrusted(path) }
         if let digest, digest != library.digest { throw RunError.changed(library.root.file) }
         var problems = checked.problems
@@ -93,10 +93,11 @@ struct BundleRunning: Sendable {
         let inputs = try await given.values(for: bundle, before: before, host, finder)
         problems += inputs.problems
         let known = inputs.problems.isEmpty ? inputs.values : nil
-        problems += await environment.values(for: bundle, known, run: Self.unknownRun).problems
+        problems += await environment.values(for: bundle, within: checked.grant, known, run: Self.unknownRun)
+            .problems
         // What a bundle inside of it is given is known only later, but not what it takes from its surroundings.
-        for inner in checked.inner {
-            problems += await environment.values(for: inner, nil, run: Self.unknownRun).problems
+        for (inner, grant) in checked.inner {
+            problems += await environment.values(for: inner, within: grant, nil, run: Self.unknownRun).problems
         }
         guard problems.isEmpty else { throw BundleFailure(problems) }
         return (bundle, inputs.values)
@@ -105,7 +106,7 @@ struct BundleRunning: Sendable {
     private static let unknownRun: JSONObject = ["id": "", "started": "", "failed": false]
 
     private func plan(_ bundle: Bundle, _ inputs: JSONObject, _ library: BundleLibrary) async throws -> RunResult {
-        let surroundings = try RegistrySurroundings(host: host, library: library)
+        let surroundings = RegistrySurroundings(host: host, library: library)
         let reachable = Reachable(of: bundle, in: surroundings.reach)
         if wish.isCheck {
             let text = context.isQuiet ? nil : "\(bundle.name) can be run\n\n" + PlanText.text(reachable)
@@ -131,8 +132,9 @@ struct BundleRunning: Sendable {
         let reporter = RunReporter(context, bundle, recording: recording)
         let summary = try await perform(
             bundle, inputs, library, performer, journal, reporter, clock: host.clock, now: host.now
-        ) { bundle, inputs in
-            let (values, problems) = await environment.values(for: bundle, inputs, run: run, recording: recording)
+        ) { bundle, inputs, grant in
+            let (values, problems) = await environment.values(
+                for: bundle, within: grant, inputs, run: run, recording: recording)
             guard problems.isEmpty else { throw BundleFailure(problems) }
             return values
         }
@@ -145,11 +147,11 @@ struct BundleRunning: Sendable {
         _ bundle: Bundle, _ inputs: JSONObject, _ library: BundleLibrary, _ performer: any StepPerformer,
         _ journal: JournalRun, _ reporter: RunReporter, clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Timestamp,
-        environment: @escaping @Sendable (Bundle, JSONObject) async throws -> JSONObject
+        environment: @escaping @Sendable (Bundle, JSONObject, Grant) async throws -> JSONObject
     ) async throws -> RunSummary {
         let engine = RunEngine(
             performer: performer, journal: journal, options: RunOptions(), redactor: host.redactor, clock: clock,
-            now: now, reach: try BundleReach(host, library),
+            now: now, reach: library.reach(host),
             loadBundle: { path, file throws(BundleFailure) in try library.bundle(path, besides: file) },
             environment: environment, emit: { await reporter.receive($0) })
         return try await reporter.during { try await engine.run(bundle, inputs: inputs) }

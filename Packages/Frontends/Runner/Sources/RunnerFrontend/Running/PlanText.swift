@@ -21,7 +21,12 @@ enum PlanText {
         func list(_ words: [String]) -> String {
             words.isEmpty ? "none" : words.map { PlainText.escape($0) }.joined(separator: ", ")
         }
-        let effects = reachable.effects == .reads ? "what reads" : "whatever \(reachable.effects.rawValue)"
+        let effects =
+            switch reachable.effects {
+            case .reads: "what reads"
+            case .writes: "what reads and writes"
+            case .destroys: "what reads, writes and destroys"
+            }
         let actions = reachable.actions.isEmpty ? "" : ", and \(list(reachable.actions))"
         var table = Table([TableColumn(""), TableColumn("")], showsHeader: false)
         for (name, words) in [

@@ -10,7 +10,7 @@ enum InstallAction {
 
     private static let install = Action(
         "run.install", "Schedule a bundle with systemd or cron", .writes,
-        .argument("bundle", "The bundle's file", as: ReadPath.self),
+        .argument("bundle", "The bundle's file", as: OwnPath.self),
         .flag("systemd", "As a service and a timer of systemd"),
         .flag("cron", "As a line of your crontab"),
         .option("every", "The interval, where the bundle has no schedule", as: Duration?.self),
@@ -50,6 +50,7 @@ enum InstallAction {
         for hint in hints(isSystemd: systemd, host) { context.notice(hint) }
         return installation
     }
+    .byName()
     .streaming()
     .details(
         "Shows what it would write. With --write it is written: units for your user, or a line of your crontab. The bundle "
@@ -62,7 +63,7 @@ enum InstallAction {
 
     private static let uninstall = Action(
         "run.uninstall", "Remove a bundle from systemd and cron", .writes,
-        .argument("bundle", "The bundle's file, or its name", as: ReadPath.self)
+        .argument("bundle", "The bundle's file, or its name", as: OwnPath.self)
     ) { context, bundle in
         let host = context.host
         let name = try name(of: try context.text(of: bundle), host)

@@ -13,6 +13,8 @@ final class Level: Sendable {
     let prefix: String
     /// What this bundle and all around it permit.
     let grant: Grant
+    /// What it and all around it can reach, as text: a result of before is only used again where that is the same.
+    let reachable: [JSON]
     /// Whether it is run by a step of the end.
     let isEnd: Bool
     /// What `run` stands for.
@@ -20,9 +22,9 @@ final class Level: Sendable {
 
     init(
         bundle: Bundle, inputs: JSONObject, environment: JSONObject, prefix: String, grant: Grant,
-        isEnd: Bool = false, run: JSONObject
+        reachable: [JSON], isEnd: Bool = false, run: JSONObject
     ) {
         (self.bundle, self.inputs, self.environment, self.prefix) = (bundle, inputs, environment, prefix)
-        (self.grant, self.isEnd, self.run) = (grant, isEnd, run)
+        (self.grant, self.reachable, self.isEnd, self.run) = (grant, reachable, isEnd, run)
     }
 }

@@ -18,7 +18,9 @@ public final class RunEngine: Sendable {
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
     let loadBundle: @Sendable (_ path: String, _ besides: String) throws(BundleFailure) -> BundleSource
-    let environment: @Sendable (_ bundle: Bundle, _ inputs: JSONObject) async throws -> JSONObject
+    let environment:
+        @Sendable (_ bundle: Bundle, _ inputs: JSONObject, _ grant: Grant) async throws ->
+            JSONObject
     let reach: BundleReach
     let emit: Emit
     /// While it runs: what writes the journal, which blocks. Actions that wait for something leave it.
@@ -34,7 +36,9 @@ public final class RunEngine: Sendable {
         performer: any StepPerformer, journal: JournalRun, options: RunOptions = RunOptions(), redactor: Redactor,
         clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp, reach: BundleReach,
         loadBundle: @escaping @Sendable (_ path: String, _ besides: String) throws(BundleFailure) -> BundleSource,
-        environment: @escaping @Sendable (_ bundle: Bundle, _ inputs: JSONObject) async throws -> JSONObject,
+        environment:
+            @escaping @Sendable (_ bundle: Bundle, _ inputs: JSONObject, _ grant: Grant) async throws ->
+            JSONObject,
         emit: @escaping Emit
     ) {
         self.performer = performer
@@ -68,7 +72,8 @@ public final class RunEngine: Sendable {
     }
 
     private func runHere(_ bundle: Bundle, inputs: JSONObject) async throws -> RunSummary {
-        let environment = try await environment(bundle, inputs)
+        let grant = bundle.grant(in: reach)
+        let environment = try await environment(bundle, inputs, grant)
         let started = now()
         let stopwatch = Stopwatch(clock)
         await emit(
@@ -78,7 +83,8 @@ public final class RunEngine: Sendable {
                     steps: bundle.allSteps.map(\.id), isResumed: journal.isResumed)))
         let record = RunRecord()
         let level = Level(
-            bundle: bundle, inputs: inputs, environment: environment, prefix: "", grant: bundle.grant(in: reach),
+            bundle: bundle, inputs: inputs, environment: environment, prefix: "", grant: grant,
+            reachable: [Reachable(of: bundle, in: reach).json],
             run: ["id": .string(journal.id.text), "started": started.json])
         let slots = Turn(width: bundle.parallel ?? options.parallel)
         let limit = bundle.timeout ?? options.runLimit

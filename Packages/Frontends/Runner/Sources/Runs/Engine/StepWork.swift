@@ -145,10 +145,13 @@ struct StepWork: Sendable {
             let inputs = BundleInputs.values(for: inner, values: instance.arguments)
             guard inputs.problems.isEmpty else { throw BundleFailure(inputs.problems) }
             // What the bundle around it has in its environment is its own affair; what is needed is given as an input.
-            let environment = try await engine.environment(inner, inputs.values)
+            let grant = level.grant.narrowed(by: inner.grant(in: engine.reach))
+            let environment = try await engine.environment(inner, inputs.values, grant)
             let nested = Level(
                 bundle: inner, inputs: inputs.values, environment: environment, prefix: instance.key + "/",
-                grant: level.grant.narrowed(by: inner.grant(in: engine.reach)), isEnd: isEnd(step), run: level.run)
+                grant: grant,
+                reachable: level.reachable + [Reachable(of: inner, in: engine.reach).json], isEnd: isEnd(step),
+                run: level.run)
             await engine.emit(.spread(step: instance.key, count: inner.allSteps.count))
             let limit = step.timeout ?? inner.timeout ?? engine.options.runLimit
             let (run, overtime) = await engine.play(nested, within: limit, slots, record)
@@ -191,7 +194,11 @@ struct StepWork: Sendable {
 
     private func digest(_ instance: StepInstance, _ step: Step) -> String? {
         guard let key = instance.cacheKey else { return nil }
-        let text = JSON.array([.string(step.work.name), .object(instance.arguments), key]).text()
+        // What one bundle has found is no business of another, nor of the same one elsewhere or with other permissions.
+        let place: JSON = [
+            .string(level.bundle.source.file), .string(engine.reach.current), .array(level.reachable),
+        ]
+        let text = JSON.array([.string(step.work.name), .object(instance.arguments), key, place]).text()
         return Hexadecimal.encode(Digest.sha256(Array(text.utf8)))
     }
 

@@ -7,10 +7,11 @@ extension GrantedPath {
         guard let bounds else { return try Files.read(absolute, limit: limit) }
         let root = try opened(bounds, "read")
         // It is looked at before it is opened, for opening alone can set off a device.
-        let place = try open(root, bounds.relative, to: .look, "read")
+        let place = try open(root, bounds.names, to: .look, "read")
+        try require(Folder.location(of: place), bounds, "read")
         try Files.requireRegular(try place.status(for: "read"), "read", absolute)
-        let file = try open(root, bounds.relative, to: .read, "read")
-        try check(file, bounds, "read")
+        let file = try open(root, bounds.names, to: .read, "read")
+        try require(Folder.location(of: file), bounds, "read")
         return try Files.read(file, limit: limit)
     }
 
@@ -20,11 +21,8 @@ extension GrantedPath {
             try makeFolders()
             return try Files.writeAtomically(bytes, to: absolute)
         }
-        let place = try self.place(bounds)
-        let folder = "/proc/self/fd/\(place.folder.descriptor.rawValue)"
-        // The write closes its descriptor, and the folder has its own.
-        let directory = try open(place.folder, "", to: .list, "write")
-        let write = try AtomicWrite(place.name, in: directory, at: folder, mode: nil, naming: absolute)
+        let (folder, name) = try place(bounds)
+        let write = try AtomicWrite(name, in: try open(folder, [], to: .list, "write"), mode: nil, naming: absolute)
         try write.write(bytes.span)
         try write.commit()
     }
@@ -33,8 +31,8 @@ extension GrantedPath {
     public func append(_ bytes: [UInt8]) throws(FileError) {
         let file: FileDescriptor
         if let bounds {
-            let place = try self.place(bounds)
-            file = try Self.appending(to: place.name, in: place.folder, naming: absolute)
+            let (folder, name) = try place(bounds)
+            file = try Self.appending(to: name, in: folder, naming: absolute)
         } else {
             try makeFolders()
             file = try FileDescriptor.open(
@@ -47,7 +45,8 @@ extension GrantedPath {
     /// How large the file is.
     public func size() throws(FileError) -> Int {
         guard let bounds else { return Int(try Files.info(absolute).size) }
-        let place = try open(try opened(bounds, "look at"), bounds.relative, to: .look, "look at")
+        let place = try open(try opened(bounds, "look at"), bounds.names, to: .look, "look at")
+        try require(Folder.location(of: place), bounds, "look at")
         return Int(try place.status(for: "look at").size)
     }
 
@@ -59,8 +58,16 @@ extension GrantedPath {
 
     /// The root, which has to be the folder that was permitted.
     private func opened(_ bounds: Bounds, _ operation: String) throws(FileError) -> Folder {
-        let root = try FileDescriptor.open(
-            bounds.root.canonical, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, for: operation)
+        let top = Folder(try FileDescriptor.open("/", O_RDONLY | O_DIRECTORY, for: operation))
+        let root: FileDescriptor
+        do throws(FolderError) {
+            // Without links, since there was none in it; and whoever may only pass through a folder may work below it.
+            root = try top.open(
+                Array(bounds.root.canonical.utf8.drop { $0 == UInt8(ascii: "/") }), to: .look, followingLinks: false,
+                naming: absolute)
+        } catch {
+            throw failure(error, operation)
+        }
         var status = stat()
         guard unsafe fstat(root.rawValue, &status) == 0 else { throw FileError(operation, absolute, errno: errno) }
         guard UInt64(status.st_dev) == bounds.root.device, UInt64(status.st_ino) == bounds.root.inode else {
@@ -68,14 +75,15 @@ extension GrantedPath {
                 .denied, operation, absolute,
                 because: "\(bounds.root.path) is another folder now than the one that \(bounds.holder) may use")
         }
-        return Folder(root)
+        return Folder(root, resolver: top.resolver)
     }
 
     private func open(
-        _ folder: Folder, _ path: String, to use: Folder.Use, _ operation: String
+        _ folder: Folder, _ names: [[UInt8]], to use: Folder.Use, _ operation: String
     ) throws(FileError) -> FileDescriptor {
         do throws(FolderError) {
-            return try folder.open(Array(path.utf8), to: use, followingLinks: true, naming: absolute)
+            return try folder.open(
+                Array(names.joined(separator: [UInt8(ascii: "/")])), to: use, followingLinks: true, naming: absolute)
         } catch {
             throw failure(error, operation)
         }
@@ -88,68 +96,58 @@ extension GrantedPath {
             because: "a link on its way leads out of \(bounds?.root.path ?? "its folder"), or is absolute")
     }
 
-    /// What links have led to may be closed all the same.
-    private func check(
-        _ opened: borrowing FileDescriptor, _ bounds: Bounds, _ operation: String
-    ) throws(FileError) {
-        let location = String(decoding: Folder.location(of: opened), as: UTF8.self)
-        let inside = String(decoding: location.utf8.dropFirst(bounds.root.canonical.utf8.count), as: UTF8.self)
-        let isKept = bounds.isWriting && inside.split(separator: "/").contains(where: Self.isKept)
-        guard isKept || bounds.closed.contains(where: { location == $0 || location.hasPrefix("\($0)/") }) else {
-            return
-        }
-        throw Self.closed(absolute, location, bounds, operation)
-    }
-
-    private static func isKept(_ name: some StringProtocol) -> Bool { Grant.keptFolders.contains(String(name)) }
-
-    private static func closed(
-        _ path: String, _ place: String, _ bounds: Bounds, _ operation: String
-    ) -> FileError {
-        FileError(.denied, operation, path, because: "it leads to \(place), which \(bounds.holder) may not use")
+    /// What links have led to has to be where it may be, too. Without /proc nobody knows where that is.
+    private func require(_ location: [UInt8], _ bounds: Bounds, _ operation: String) throws(FileError) {
+        let place = AbsolutePath(bytes: location)
+        if location.first == UInt8(ascii: "/"), bounds.allows(place) { return }
+        throw FileError(
+            .denied, operation, absolute, because: "it leads to \(place.text), which \(bounds.holder) may not use")
     }
 
     /// The folder in which the file is, or is going to be, with the folders above it made; and its name there, which is
     /// no link.
     private func place(_ bounds: Bounds) throws(FileError) -> (folder: Folder, name: String) {
         let root = try opened(bounds, "write")
-        var path = bounds.relative
+        let slash = UInt8(ascii: "/")
+        var names = bounds.names
         for _ in 0..<40 {
-            let parts = PathParts("/\(path)")
-            guard !parts.name.isEmpty, parts.name != ".." else { throw FileError("write", absolute, errno: EISDIR) }
-            // A link may lead to what the path itself did not name.
-            if Self.isKept(parts.name) { throw Self.closed(absolute, path, bounds, "write") }
-            let above = String(parts.directory.dropFirst())
-            let folder = Folder(try folder(above, in: root, bounds), resolver: root.resolver)
-            do throws(FolderError) {
-                guard let target = try folder.linkTarget(Array(parts.name.utf8)) else { return (folder, parts.name) }
-                // What is written is the file that the link leads to, as long as that is inside.
-                let text = String(decoding: target, as: UTF8.self)
-                if text.startsAtRoot { throw FolderError(number: EXDEV) }
-                path = above.isEmpty ? text : "\(above)/\(text)"
-            } catch {
-                if error.number == ENOENT { return (folder, parts.name) }
-                throw failure(error, "write")
+            guard let name = names.last, !name.elementsEqual("..".utf8), !name.contains(0) else {
+                throw FileError("write", absolute, errno: EISDIR)
             }
+            let above = Array(names.dropLast())
+            let folder = try folder(above, in: root, bounds)
+            // A link may lead to what the path itself did not name.
+            try require(folder.location + [slash] + name, bounds, "write")
+            let target: [UInt8]?
+            do throws(FolderError) { target = try folder.linkTarget(name) } catch {
+                guard error.number == ENOENT else { throw failure(error, "write") }
+                target = nil
+            }
+            guard let target else { return (folder, String(decoding: name, as: UTF8.self)) }
+            // What is written is the file that the link leads to, as long as that is inside.
+            if target.first == slash { throw failure(FolderError(number: EXDEV), "write") }
+            names = above + target.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }.map(Array.init)
         }
         throw FileError("write", absolute, errno: ELOOP)
     }
 
     /// A folder beneath the root, made with those above it where there is none.
-    private func folder(_ path: String, in root: Folder, _ bounds: Bounds) throws(FileError) -> FileDescriptor {
-        var made = ""
-        for part in path.split(separator: "/") {
-            let above = Folder(try open(root, made, to: .list, "write"), resolver: root.resolver)
-            made += made.isEmpty ? String(part) : "/\(part)"
-            try check(above.descriptor, bounds, "write")
-            if Self.isKept(part) { throw Self.closed(absolute, path, bounds, "write") }
-            if part == ".." { continue }
-            guard unsafe mkdirat(above.descriptor.rawValue, String(part), 0o755) != 0, errno != EEXIST else { continue }
-            throw FileError("make directory", absolute, errno: errno)
+    private func folder(_ names: [[UInt8]], in root: Folder, _ bounds: Bounds) throws(FileError) -> Folder {
+        var above = Folder(try open(root, [], to: .look, "write"), resolver: root.resolver)
+        for count in names.indices {
+            let name = names[count]
+            if !name.elementsEqual("..".utf8) {
+                try require(above.location + [UInt8(ascii: "/")] + name, bounds, "make directory")
+                let text = (name + [0]).map(CChar.init(bitPattern:))
+                if unsafe mkdirat(above.descriptor.rawValue, text, 0o755) != 0, errno != EEXIST {
+                    throw FileError("make directory", absolute, errno: errno)
+                }
+            }
+            let next = try open(root, Array(names[...count]), to: .look, "write")
+            try require(Folder.location(of: next), bounds, "write")
+            above = Folder(next, resolver: root.resolver)
         }
-        let folder = try open(root, path, to: .list, "write")
-        try check(folder, bounds, "write")
-        return folder
+        return above
     }
 
     private static func appending(
@@ -188,12 +186,14 @@ extension GrantedPath {
 }
 
 extension FolderRoot {
-    /// The folder that is at a path now.
+    /// The folder that is at an absolute path now.
     public init(opening path: String) throws(FileError) {
         let canonical = try Files.canonical(path)
         var status = stat()
         guard unsafe lstat(canonical, &status) == 0 else { throw FileError("open", path, errno: errno) }
         guard FileInfo.Kind(mode: status.st_mode) == .directory else { throw FileError("open", path, errno: ENOTDIR) }
-        self.init(path: path, canonical: canonical, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        self.init(
+            path: AbsolutePath(path).text, canonical: canonical, device: UInt64(status.st_dev),
+            inode: UInt64(status.st_ino))
     }
 }

@@ -19,18 +19,18 @@ struct AtomicWrite: ~Copyable {
         try FileError.refuseZero(path, "write")
         let target = PathParts(try Self.followingLinks(path))
         let directory = try FileDescriptor.open(target.directory, O_RDONLY | O_DIRECTORY, for: "write in")
-        try self.init(target.name, in: directory, at: target.directory, mode: mode, naming: path)
+        try self.init(target.name, in: directory, mode: mode, naming: path)
     }
 
     /// Replaces an entry of a folder that is open, and never what a link there leads to.
-    ///
-    /// - Parameter place: the path of the folder, for what takes no descriptor.
     init(
-        _ name: String, in directory: consuming FileDescriptor, at place: String, mode: UInt32?, naming path: String
+        _ name: String, in directory: consuming FileDescriptor, mode: UInt32?, naming path: String
     ) throws(FileError) {
+        try FileError.refuseZero(name, "write")
         let existing = try Self.existing(name, in: directory, path: path)
         temporary = try TemporaryFile.make(beside: name, in: directory, path: path)
-        accessList = existing != nil && mode == nil ? AccessList(of: "\(place)/\(name)") : nil
+        accessList =
+            existing != nil && mode == nil ? AccessList(of: "/proc/self/fd/\(directory.rawValue)/\(name)") : nil
         self.directory = directory
         self.path = path
         self.existing = existing

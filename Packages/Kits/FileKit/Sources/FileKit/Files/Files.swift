@@ -1,3 +1,4 @@
+import Capabilities
 import Glibc
 
 /// Operations on whole files and directories. All of them block for as long as the disk takes.
@@ -48,6 +49,18 @@ public enum Files {
         guard let resolved = unsafe realpath(path, nil) else { throw FileError("resolve", path, errno: errno) }
         defer { unsafe free(resolved) }
         return unsafe String(cString: resolved)
+    }
+
+    /// Where something is, or is going to be: the canonical path of the nearest folder that is there, and the rest.
+    public static func place(_ path: String) throws(FileError) -> String {
+        var there = AbsolutePath(path)
+        var rest: [[UInt8]] = []
+        while !exists(there.text), let name = there.names.last {
+            rest.insert(name, at: 0)
+            there = there.folder
+        }
+        let folder = try canonical(there.text)
+        return rest.reduce(folder) { AbsolutePath.joined(String(decoding: $1, as: UTF8.self), in: $0) }
     }
 
     static func requireRegular(_ info: FileInfo, _ operation: String, _ path: String) throws(FileError) {

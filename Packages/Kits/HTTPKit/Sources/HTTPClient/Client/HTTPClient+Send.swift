@@ -59,7 +59,7 @@ extension HTTPClient {
         while true {
             try Task.checkCancellation()
             // Each time: a redirect leads elsewhere.
-            try request.url.checkPermission()
+            try request.url.checkPermission(socket: request.unixSocket)
             let upload = try Upload(request.body)
             let isLocal = request.unixSocket != nil || request.url.isLocal
             let mayRepeat = request.mayRepeat && request.body.canBeSentAgain

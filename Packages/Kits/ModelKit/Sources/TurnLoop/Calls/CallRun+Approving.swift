@@ -9,14 +9,17 @@ extension CallRun {
             effect: tool.description.effect, summary: tool.description.summary)
         let (verdict, rule) = policy.verdict(for: request)
         let by = rule.map(ApprovalDecision.Origin.rule) ?? .effect
-        if verdict == .ask, Caller.current?.grant.decide(.tool(request.tool, source: request.source)).isAllowed == true
-        {
+        let granted = Caller.current?.grant.decide(.tool(request.tool, source: request.source))
+        if verdict == .ask, granted?.isAllowed == true {
             // The person has agreed to the bundle that says so.
             let rule = ApprovalRule(
                 .allow, tool: Glob.escape(request.tool), source: Glob.escape(request.source), scope: .once)
             return try await allow(index, by: .rule(rule))
         }
         switch verdict {
+        // What the person has allowed for themselves, they have not allowed for a bundle.
+        case .allow where rule != nil && request.effect != .reads && granted?.isDenied == true:
+            try await ask(index, request)
         case .allow: try await allow(index, by: by)
         case .deny: try await deny(index, by: by, CallWords.forbidden)
         case .ask: try await ask(index, request)

@@ -30,7 +30,7 @@ struct ShellTool: WorkspaceTool {
     let properties: [Schema.Property] = [
         Schema.Property("command", "The command", .string),
         .optional("timeout_ms", "How many milliseconds it may take (default: 120000)", .integer(1...longestLimit)),
-        .optional("folder", "The folder to run it in (default: the working folder)", .path(.folder)),
+        .optional("folder", "The folder to run it in (default: the working folder)", .path(.any)),
     ]
     let effect = Effect.writes
     /// Above what a command may take, so that it is the command that is told about.
