@@ -73,12 +73,12 @@ struct GatewayHome: Sendable {
         return try await send(request)
     }
 
-    /// Lets the client in that may do everything.
+    /// Lets the client in that may do everything, if it is not in already.
     func admit() async throws {
         let made = try await martlet(
             "gateway", "token", "create", "everything", "--scope", "chat", "--scope", "read", "--scope", "approve",
             "--scope", "admin", "--token-env", "EVERYTHING", adding: ["EVERYTHING": Self.everything])
-        #expect(made.code == 0, "\(made.errors)")
+        #expect(made.code == 0 || made.errors.contains("there is a token 'everything' already"), "\(made.errors)")
     }
 
     func bytes(_ name: String) throws -> String {
