@@ -51,6 +51,12 @@ struct GatewayScopeTests {
                     owner.status.code == 403 && owner.text.contains("the token 'owner' has the scopes"), "\(owner.text)"
                 )
                 #expect(try await home.martlet("gateway", "project", "list", "--json").output.json() == [])
+                // An answer for all of a project would be a rule as well.
+                for (scope, status) in [("once", 404), ("session", 404), ("project", 403)] {
+                    let answer = try await home.post(
+                        "\(gateway.address)/v1/sessions/none/approvals/none", ["allow": true, "scope": .string(scope)])
+                    #expect(answer.status.code == status, "\(scope): \(answer.text)")
+                }
                 let admin = try await home.send(
                     "POST", "\(gateway.address)/v1/projects", headers(tokens["admin"] ?? ""), rules)
                 #expect(admin.status.code == 200, "\(admin.text)")

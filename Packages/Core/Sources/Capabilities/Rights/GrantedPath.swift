@@ -58,7 +58,7 @@ extension Grant {
         public var roots: [FolderRoot]
         /// Whether these are what is permitted where nobody has said more.
         public var isDefault: Bool
-        /// The folder in which the caller began; what it is in is no business of the caller's.
+        /// Where the caller began. The names of folders above it count for nothing: a worktree may be in a `.git`.
         public var start: FolderRoot?
         /// What stays closed even beneath the roots, by canonical paths: the program's own settings, keys and data.
         public var closed: [String]
@@ -82,7 +82,7 @@ extension Grant {
             return isWriting && keeps(place)
         }
 
-        /// Whether a place belongs to git or to us; names above the start are somebody else's choice.
+        /// Whether a place belongs to git or to us.
         func keeps(_ place: AbsolutePath) -> Bool {
             let names = start?.names(of: place) ?? place.names[...]
             return names.contains { Self.keptNames.contains($0) }

@@ -30,7 +30,7 @@ final class ClientTokens: Sendable {
 
     /// Who shows a token; nil for one that no client has.
     ///
-    /// - Throws: `RequestProblem` where it has ended, or was shown too often.
+    /// - Throws: `RequestProblem` where it has ended, or was shown too often in this minute.
     func principal(_ shown: Secret) async throws -> Principal? {
         let digest = Self.digest(of: shown)
         guard let (client, kept) = try await store.client(digest: digest) else { return nil }
@@ -42,7 +42,9 @@ final class ClientTokens: Sendable {
                 "the token \(name) ended at \(expires.iso8601); make another one: martlet gateway token create")
         }
         try count(client, name)
-        try await store.clientWasSeen(client)
+        do { try await store.clientWasSeen(client) } catch {
+            // A disk that is full is no reason to refuse somebody; only their last use is not known then.
+        }
         return Principal(name, grant: Grant(Grant.Layer(.client(client.name), scopes: client.scopes)))
     }
 
