@@ -111,7 +111,8 @@ struct SettleTests {
             try await door.pass()
             return false
         }
-        let (second, third) = (Person(says: true), Person(says: true))
+        // The third comes before the first has answered, or after it and is asked then: either way the answer is no.
+        let (second, third) = (Person(says: true), Person(says: false))
         let shown = PresentedCertificate.of(all.selfSigned, [.selfSigned])
         try await Bench.run { bench in
             let asking = Task { try await bench.asAction(by: first) { try await bench.trust.settle(shown) } }
@@ -120,7 +121,7 @@ struct SettleTests {
             waiting.cancel()
             // The person has not answered yet, and this one is over.
             await #expect(throws: CancellationError.self) { try await waiting.value }
-            // One that comes now still waits for the person's first answer.
+            // One that comes now waits for the person's first answer, or is asked after it.
             let last = Task { try await bench.asAction(by: third) { try await bench.trust.settle(shown) } }
             door.open()
             await #expect(throws: TrustError.self) { try await asking.value }
