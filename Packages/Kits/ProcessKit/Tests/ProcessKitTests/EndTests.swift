@@ -60,6 +60,24 @@ struct EndTests {
         #expect(processes.count == 2 && processes.allSatisfy(hasEnded))
     }
 
+    @Test("what a child has left behind goes on only where it may, and not past a child that had to be ended")
+    func left() async throws {
+        for (mayLeave, rest) in [(false, ""), (true, ""), (true, "; while :; do sleep 1000; done")] {
+            var command = script("while :; do sleep 1000; done & echo $!\(rest)")
+            command.leavesOthers = mayLeave
+            let grandchild = try await launcher.withChild(command, grace: .milliseconds(10)) { child async throws in
+                let grandchild = try number(try await child.output.nextLine())
+                if rest.isEmpty { #expect(try await child.exitStatus() == .exited(0)) }
+                return grandchild
+            }
+            if mayLeave, rest.isEmpty {
+                #expect(!hasEnded(grandchild))
+                #expect(kill(grandchild, SIGKILL) == 0)
+            }
+            #expect(ends(grandchild))
+        }
+    }
+
     @Test("a child kept beyond its closure does nothing and says so")
     func kept() async throws {
         let child = try await launcher.withChild(script("true")) { $0 }

@@ -27,21 +27,15 @@ public struct Browser: Sendable {
         return false
     }
 
-    /// In a session of its own, because a browser stays when this program ends, and `Launcher` ends what it started.
+    /// In a session of its own, because a browser stays when this program ends.
     private func start(_ program: String, _ arguments: [String]) async -> Bool {
         var command = Command(
             "setsid", ["--fork", program] + arguments, environment: .inheriting(environment))
         (command.input, command.output, command.errors) = (.null, .null, .null)
+        // What `setsid` has forked leaves its group some time after `setsid` has ended.
+        command.leavesOthers = true
         do {
-            return try await Launcher().withChild(command) { setsid in
-                guard try await setsid.exitStatus() == .exited(0) else { return false }
-                // Its own child may not have left the group yet, and the group ends with this closure.
-                let deadline = ContinuousClock.now + .seconds(5)
-                while try ProcessGroup(setsid.processID).isAlive, ContinuousClock.now < deadline {
-                    try await Task.sleep(for: .milliseconds(2))
-                }
-                return true
-            }
+            return try await Launcher().withChild(command) { try await $0.exitStatus() == .exited(0) }
         } catch {
             // The caller shows the address, so that a person can go on without a browser of this machine.
             return false

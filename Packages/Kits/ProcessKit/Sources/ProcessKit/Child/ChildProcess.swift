@@ -16,6 +16,7 @@ public final class ChildProcess: Sendable {
     private let lifeline: LoopDescriptor?
     private let outputPipe: OutputPipe?
     private let errorPipe: OutputPipe?
+    private let leavesOthers: Bool
     let tailPipe: TailPipe?
     // Held while a signal is sent, so that the number cannot be reaped and given away meanwhile.
     private let isReaped = Mutex(false)
@@ -24,6 +25,7 @@ public final class ChildProcess: Sendable {
         let (pidfd, ends) = try spawn.watch(loop: loop)
         processID = spawn.process
         self.pidfd = pidfd
+        leavesOthers = command.leavesOthers
         inputPipe = ends[0].map(InputPipe.init)
         lifeline = ends[3]
         outputPipe = ends[1].map(OutputPipe.init)
@@ -84,7 +86,7 @@ public final class ChildProcess: Sendable {
     }
 
     /// Ends the group: closes the input, asks it to terminate, and kills what is left when the child has ended or the
-    /// grace is over. Returns when the child is gone, also in a cancelled task.
+    /// grace is over. Where the child has ended by itself and may leave others, these go on. Returns when the child is gone, also in a cancelled task.
     ///
     /// - Parameter patience: How long the child may take to end by itself once its input has ended, before it is asked.
     public nonisolated(nonsending) func terminate(
@@ -95,6 +97,8 @@ public final class ChildProcess: Sendable {
         if case .running = life {
             send(.terminate)
             await waitForEnd(atMost: grace)
+        } else if leavesOthers {
+            return
         }
         // Also after a willing end: those the child has started may have ignored the request.
         send(.kill)

@@ -20,6 +20,10 @@ public struct Command: Sendable {
     public var hasOwnSession = false
     /// Whether the child's group is killed as soon as this process is gone, also when that was killed itself.
     public var endsWithParent = false
+    /// Whether what the child has started goes on once the child itself has ended, as `setsid --fork` means it to.
+    /// Otherwise it is killed with the group. For
+    /// `Launcher.withChild`: `run` kills it in any case.
+    public var leavesOthers = false
 
     /// A command with no input, its results in a pipe and the end of its messages kept.
     public init(
