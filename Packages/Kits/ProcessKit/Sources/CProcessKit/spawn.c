@@ -36,11 +36,24 @@ static void default_signals(sigset_t *signals) {
     if (sigaction(SIGHUP, NULL, &current) == 0 && current.sa_handler == SIG_IGN) sigdelset(signals, SIGHUP);
 }
 
-// The last of the actions: the others may still need the descriptor that has this number here.
-static int add_watched(posix_spawn_file_actions_t *actions, int watched) {
-    if (watched < 0) return posix_spawn_file_actions_addclosefrom_np(actions, 3);
-    int failure = posix_spawn_file_actions_adddup2(actions, watched, 3);
-    return failure ? failure : posix_spawn_file_actions_addclosefrom_np(actions, 4);
+// The last of the actions: the others may still need the descriptors that have these numbers here.
+static int add_further(posix_spawn_file_actions_t *actions, const struct processkit_spawn *request) {
+    // A copy must not take the number of one that is still to be copied, so that each goes by way of a number above all.
+    int above = 4 + request->passed_count;
+    for (int i = 0; i < request->passed_count; i++)
+        if (request->passed[i] >= above) above = request->passed[i] + 1;
+    if (request->watched >= above) above = request->watched + 1;
+    int failure = 0;
+    for (int i = 0; i < request->passed_count && !failure; i++)
+        failure = posix_spawn_file_actions_adddup2(actions, request->passed[i], above + i);
+    if (!failure && request->watched >= 0) failure = posix_spawn_file_actions_adddup2(actions, request->watched, 3);
+    for (int i = 0; i < request->passed_count && !failure; i++)
+        failure = posix_spawn_file_actions_adddup2(actions, above + i, 4 + i);
+    if (!failure && request->watched < 0 && request->passed_count > 0)
+        failure = posix_spawn_file_actions_addclose(actions, 3);
+    if (failure) return failure;
+    int first = request->passed_count > 0 ? 4 + request->passed_count : request->watched < 0 ? 3 : 4;
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
 
 static int add_actions(posix_spawn_file_actions_t *actions, const struct processkit_spawn *request) {
@@ -58,7 +71,7 @@ static int add_actions(posix_spawn_file_actions_t *actions, const struct process
     if (!failure && request->directory)
         failure = posix_spawn_file_actions_addchdir_np(actions, request->directory);
     if (!failure)
-        failure = add_watched(actions, request->watched);
+        failure = add_further(actions, request);
     return failure;
 }
 

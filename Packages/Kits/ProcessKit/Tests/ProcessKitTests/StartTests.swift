@@ -123,6 +123,30 @@ struct StartTests {
         }
     }
 
+    @Test(
+        "a child gets the descriptors that are passed to it in their order, whatever their numbers are",
+        arguments: [false, true])
+    func passed(isWatched: Bool) async throws {
+        try await withTemporaryDirectory { directory in
+            var opened: [Int32] = []
+            defer { for number in opened { close(number) } }
+            for name in ["a", "b", "c"] {
+                try makeFile("\(directory)/\(name)", name, mode: 0o600)
+                opened.append(unsafe open("\(directory)/\(name)", O_RDONLY | O_CLOEXEC))
+            }
+            try #require(opened.allSatisfy { $0 >= 0 })
+            for order in [[0, 1, 2], [2, 1, 0], [1, 1, 0]] {
+                var command = script("ls /proc/self/fd | wc -l; for n in 4 5 6; do readlink /proc/self/fd/$n; done")
+                command.endsWithParent = isWatched
+                command.descriptors = order.map { opened[$0] }
+                let printed = text(try await launcher.run(command, timeout: .seconds(20)).output)
+                // With the three standard ones and that of the folder that is listed.
+                let names = order.map { "\(directory)/\(["a", "b", "c"][$0])\n" }.joined()
+                #expect(printed == "7\n\(names)")
+            }
+        }
+    }
+
     @Test("a program is looked up in the PATH that the child gets, absolute directories only")
     func lookup() async throws {
         try await withTemporaryDirectory { directory in

@@ -13,6 +13,8 @@ struct processkit_spawn {
     const char *_Nullable directory;
     int standard[3];
     int watched;  // becomes descriptor 3 of the child; negative for none
+    const int *_Nullable passed; // become descriptors 4 and so on of the child
+    int passed_count;
     bool session; // whether the child's group is a session too, without a terminal
     int terminal; // made the child's before it runs; -1 for none
 };

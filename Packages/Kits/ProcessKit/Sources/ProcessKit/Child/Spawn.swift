@@ -22,11 +22,14 @@ struct Spawn {
         var (process, pidfd): (Int32, Int32) = (-1, -1)
         let result = unsafe program.path.withCString { path in
             unsafe withOptionalCString(command.workingDirectory) { directory in
-                var request = unsafe processkit_spawn(
-                    path: path, arguments: arguments.pointer, environment: environment.pointer, directory: directory,
-                    standard: standard, watched: pipes.theirs[3], session: command.hasOwnSession,
-                    terminal: terminal ?? -1)
-                return unsafe processkit_spawn(&request, &process, &pidfd)
+                unsafe command.descriptors.withUnsafeBufferPointer { passed in
+                    var request = unsafe processkit_spawn(
+                        path: path, arguments: arguments.pointer, environment: environment.pointer,
+                        directory: directory, standard: standard, watched: pipes.theirs[3],
+                        passed: passed.baseAddress, passed_count: Int32(passed.count),
+                        session: command.hasOwnSession, terminal: terminal ?? -1)
+                    return unsafe processkit_spawn(&request, &process, &pidfd)
+                }
             }
         }
         guard result == 0 else {

@@ -24,6 +24,9 @@ public struct Command: Sendable {
     /// Otherwise it is killed with the group. For
     /// `Launcher.withChild`: `run` kills it in any case.
     public var leavesOthers = false
+    /// Open descriptors of this process that the child gets beside its standard ones, as numbers from 4 on. Whoever sets
+    /// them keeps them open until the child has started.
+    public var descriptors: [Int32] = []
 
     /// A command with no input, its results in a pipe and the end of its messages kept.
     public init(
