@@ -7,6 +7,7 @@ let fileKit: Target.Dependency = .product(name: "FileKit", package: "FileKit")
 let loopKit: Target.Dependency = .product(name: "LoopKit", package: "LoopKit")
 let modelKit: Target.Dependency = .product(name: "ModelKit", package: "ModelKit")
 let processKit: Target.Dependency = .product(name: "ProcessKit", package: "ProcessKit")
+let sandboxKit: Target.Dependency = .product(name: "SandboxKit", package: "SandboxKit")
 let server: Target.Dependency = .product(name: "HTTPServer", package: "HTTPKit")
 let storageKit: Target.Dependency = .product(name: "StorageKit", package: "StorageKit")
 let toolKit: Target.Dependency = .product(name: "ToolKit", package: "ToolKit")
@@ -29,7 +30,8 @@ let package = Package(
         .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
         .package(path: "../../Kits/HTTPKit"), .package(path: "../../Kits/LoopKit"),
         .package(path: "../../Kits/ModelKit"), .package(path: "../../Kits/ProcessKit"),
-        .package(path: "../../Kits/StorageKit"), .package(path: "../../Kits/ToolKit"),
+        .package(path: "../../Kits/SandboxKit"), .package(path: "../../Kits/StorageKit"),
+        .package(path: "../../Kits/ToolKit"),
     ],
     targets: [
         .target(name: "GatewayStore", dependencies: [core, modelKit, processKit, storageKit]),
@@ -42,8 +44,8 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "GatewayAPI", "GatewayModels", "GatewayStore", "GatewayTurns", core, cryptography, fileKit,
-                .product(name: "HTTPKit", package: "HTTPKit"), loopKit, modelKit, processKit, server, storageKit,
-                toolKit,
+                .product(name: "HTTPKit", package: "HTTPKit"), loopKit, modelKit, processKit, sandboxKit,
+                server, storageKit, toolKit,
             ]),
         .testTarget(name: "GatewayStoreTests", dependencies: ["GatewayStore"] + testing),
         .testTarget(name: "GatewayModelsTests", dependencies: ["GatewayModels"] + testing),

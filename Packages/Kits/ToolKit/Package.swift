@@ -6,7 +6,7 @@ let package = Package(
     products: [.library(name: "ToolKit", targets: ["ToolKit"])],
     dependencies: [
         .package(path: "../../Core"), .package(path: "../FileKit"), .package(path: "../LoopKit"),
-        .package(path: "../ProcessKit"),
+        .package(path: "../ProcessKit"), .package(path: "../SandboxKit"),
     ],
     targets: [
         .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
@@ -17,6 +17,7 @@ let package = Package(
                 "CPCRE2", "CToolKit", .product(name: "Core", package: "Core"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "LoopKit", package: "LoopKit"),
                 .product(name: "ProcessKit", package: "ProcessKit"),
+                .product(name: "SandboxKit", package: "SandboxKit"),
             ]),
         .testTarget(
             name: "ToolKitTests",
@@ -24,6 +25,7 @@ let package = Package(
                 "ToolKit", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "LoopKit", package: "LoopKit"),
                 .product(name: "ProcessKit", package: "ProcessKit"),
+                .product(name: "SandboxKit", package: "SandboxKit"),
             ]),
     ])
 

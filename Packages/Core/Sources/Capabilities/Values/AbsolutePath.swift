@@ -32,10 +32,18 @@ public struct AbsolutePath: Sendable, Hashable {
         self.names = names
     }
 
+    /// As the kernel takes it, also where that is no text.
+    public var bytes: [UInt8] { names.isEmpty ? [Self.slash] : names.flatMap { [Self.slash] + $0 } }
+
     public var text: String { "/" + names.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "/") }
 
     /// The folder that it is in; the topmost is in itself.
     public var folder: AbsolutePath { AbsolutePath(names: names.dropLast()) }
+
+    /// What a relative path means in this folder, by its text alone.
+    public func appending(_ relative: String) -> AbsolutePath {
+        AbsolutePath(bytes: bytes + [Self.slash] + Array(relative.utf8))
+    }
 
     /// The names from a folder on; nil where it lies elsewhere.
     public func names(beneath folder: AbsolutePath) -> ArraySlice<[UInt8]>? {

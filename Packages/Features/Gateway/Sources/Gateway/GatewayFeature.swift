@@ -4,6 +4,7 @@ import GatewayStore
 import HTTPClient
 import ProcessKit
 public import Registry
+import SandboxKit
 public import Settings
 import StorageKit
 import ToolKit
@@ -53,6 +54,8 @@ public struct GatewayFeature: Feature {
         registry.uses(Library("libssl") { Digest.libraryVersion })
         registry.uses(Library("libsqlite3") { Database.libraryVersion })
         registry.uses(Library("libpcre2-8") { WorkspaceTools.patternLibraryVersion })
+        registry.uses(Library("libseccomp") { SandboxEngine.filterLibraryVersion })
+        registry.add(GatewayChecks.sandbox(services))
         let groups = [
             ServeAction(services).all, InstanceActions(services).all, TokenActions(services).all,
             DescribingActions(services).all, ProjectActions(services).all, SessionActions(services).all,

@@ -2,6 +2,7 @@ import Capabilities
 import GatewayStore
 import GatewayTurns
 import Registry
+import SandboxKit
 import Settings
 import ToolKit
 import TurnLoop
@@ -18,9 +19,10 @@ enum GatewaySettings {
     }
 
     /// What commands of models are kept from, by bubblewrap.
-    enum Sandbox: String, Choice, Hashable {
+    enum Confinement: String, Choice, Hashable {
+        /// Nothing: they may do what the user may do.
         case none
-        /// Writing anywhere but in the project's folder.
+        /// All of this machine but the programs of the system and the project's folder.
         case folder
         /// That, and the network.
         case isolated
@@ -67,10 +69,10 @@ enum GatewaySettings {
 
     static let sandbox = Setting(
         "sandbox",
-        "What bubblewrap keeps commands from: your home and writing outside of the project's folder, and the network",
-        default: Sandbox.none, risk: .widens)
+        "What commands are kept from: nothing; all but the system's programs and the project's folder; and the network",
+        default: Confinement.isolated, risk: .widens)
     static let sandboxReads = Setting(
-        "sandbox-reads", "What of your home commands in the sandbox may read, such as tools that are installed there",
+        "sandbox-reads", "What else commands in the sandbox may read, such as tools that are installed in your home",
         default: [PathValue](), risk: .widens)
 
     // Who answers, and how far a turn may go.
@@ -119,8 +121,9 @@ enum GatewaySettings {
         // Keys, tokens and what was said lie there; and through the socket the gateway itself could be asked.
         let own = [places.config, places.data, places.state, places.cache, settings[socket]?.text ?? "", open ?? ""]
         turns.shell = ShellOptions(
-            environment: surroundings.environment, sandbox: settings[sandbox].option,
-            hiding: own.filter { $0.hasPrefix("/") }, showing: settings[sandboxReads].map(\.text))
+            environment: surroundings.environment,
+            sandbox: settings[sandbox].sandbox(
+                home: surroundings.environment["HOME"], showing: settings[sandboxReads].map(\.text), hiding: own))
         turns.defaultModel = settings[model]
         turns.rules = settings[approvals].rules
         turns.approvalTime = settings[approvalTime]
@@ -135,13 +138,10 @@ enum GatewaySettings {
     }
 }
 
-extension GatewaySettings.Sandbox {
-    fileprivate var option: ShellOptions.Sandbox {
-        switch self {
-        case .none: .none
-        case .folder: .bubblewrap(network: true)
-        case .isolated: .bubblewrap(network: false)
-        }
+extension GatewaySettings.Confinement {
+    fileprivate func sandbox(home: String?, showing shown: [String], hiding hidden: [String]) -> Sandbox? {
+        if self == .none { return nil }
+        return Sandbox(hasNetwork: self == .folder, home: home, showing: shown, hiding: hidden)
     }
 }
 

@@ -61,7 +61,8 @@ struct ShellToolTests {
                 "PATH": "/usr/bin:/bin", "HOME": "/nowhere", "LANG": "C.UTF-8", "MARTLET_KEY": "sk-secret",
                 "LD_PRELOAD": "/x",
             ]
-            let tools = WorkspaceTools(place.workspace, offering: .all, shell: ShellOptions(environment: variables))
+            let tools = WorkspaceTools(
+                place.workspace, offering: .all, shell: ShellOptions(environment: variables, sandbox: nil))
             unsafe setenv("MARTLET_TEST_TOKEN", "sk-secret", 1)
             defer { unsafe unsetenv("MARTLET_TEST_TOKEN") }
             let seen = try await tools.run(
@@ -238,7 +239,7 @@ struct ShellToolTests {
     func killed() async throws {
         try await withPlayground { place in
             await #expect(processExitsWith: .signal(SIGKILL)) { [folder = place.folder as String] in
-                let shell = ShellOptions(environment: ["PATH": "/usr/bin:/bin"])
+                let shell = ShellOptions(environment: ["PATH": "/usr/bin:/bin"], sandbox: nil)
                 let tools = WorkspaceTools(try Workspace(folder), offering: .all, shell: shell)
                 let command: JSON = """
                     trap '' TERM; (while :; do sleep 1000; done) & echo $$ $! > numbers

@@ -23,7 +23,8 @@ struct Playground: Sendable {
         try Files.writeAtomically(Array(Self.secret.utf8), to: "\(base)/outside/secret.txt")
         try Files.writeAtomically(Array(Self.secret.utf8), to: "\(base)/outside/folder/secret.txt")
         workspace = try Workspace("\(base)/work", resolver: resolver)
-        tools = WorkspaceTools(workspace, offering: .all, shell: ShellOptions(environment: ["PATH": "/usr/bin:/bin"]))
+        tools = WorkspaceTools(
+            workspace, offering: .all, shell: ShellOptions(environment: ["PATH": "/usr/bin:/bin"], sandbox: nil))
     }
 
     func write(_ path: String, _ text: String) throws {

@@ -19,7 +19,8 @@ final class Conversation {
     init(_ folder: String, offering offer: WorkspaceTools.Offer = .all) throws {
         self.folder = folder
         tools = WorkspaceTools(
-            try Workspace(folder), offering: offer, shell: ShellOptions(environment: ["PATH": "/usr/bin:/bin"]))
+            try Workspace(folder), offering: offer,
+            shell: ShellOptions(environment: ["PATH": "/usr/bin:/bin"], sandbox: nil))
     }
 
     /// One turn, which has to end by itself.

@@ -1,5 +1,6 @@
 import FileKit
 import ProcessKit
+import SandboxKit
 
 /// Runs commands in a workspace, each in a group of processes of its own.
 final class Shell: Sendable {
@@ -10,9 +11,11 @@ final class Shell: Sendable {
 
     let options: ShellOptions
     private let launcher = Launcher()
+    private let engine: SandboxEngine
 
     init(_ options: ShellOptions) {
         self.options = options
+        engine = SandboxEngine(launcher: launcher, variables: options.variables)
     }
 
     /// Runs a command to its end, or until the limit is over; then the whole group is asked to end, and killed after
@@ -24,10 +27,34 @@ final class Shell: Sendable {
         _ text: String, in folder: Folder, of workspace: Workspace, limit: Duration,
         telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> ShellResult {
-        let command = try await command(text, in: folder, of: workspace)
-        // The folder is open for as long as it takes to start there.
+        // It is open for as long as it takes to start there.
+        defer { withExtendedLifetime(folder) {} }
+        var words = ["sh", "-c", "ulimit -c 0; exec bash -c \"$1\" bash 2>&1", "sh", text]
+        guard let sandbox = options.sandbox else {
+            // By its descriptor: no path can be made to lead elsewhere meanwhile.
+            var command = Command(
+                words.removeFirst(), words, environment: CommandEnvironment(options.variables),
+                workingDirectory: "/proc/self/fd/\(folder.descriptor.rawValue)")
+            command.errors = .null
+            return try await follow(command, for: limit, telling: tell).result
+        }
+        let sandboxed = try await engine.command(words, in: sandbox, around: workspace.root, from: folder)
+        let (result, errors) = try await follow(sandboxed.command, for: limit, telling: tell)
+        if let failure = sandboxed.failure(result.status, errors: errors) { throw failure }
+        return result
+    }
+
+    /// Standard error is joined to standard output, so that what is printed keeps its order; `errors` is what whoever
+    /// starts the command has to say.
+    private func follow(
+        _ given: Command, for limit: Duration, telling tell: @escaping @Sendable (String) async -> Void
+    ) async throws -> (result: ShellResult, errors: [UInt8]) {
+        var command = given
+        // It must not outlive a server that was killed.
+        command.endsWithParent = true
+        // Without a terminal there is none to ask for a password at, which would stop the command for good.
+        command.hasOwnSession = true
         return try await launcher.withChild(command, grace: .zero) { child in
-            withExtendedLifetime(folder) {}
             let following = ShellFollowing(child: child, output: try child.output, limit: limit, tell: tell)
             let (stop, stopping) = AsyncStream<Void>.makeStream()
             // It has to see the end of a command that was stopped, which nothing in a cancelled task can wait for. This
@@ -36,69 +63,10 @@ final class Shell: Sendable {
             return try await withTaskCancellationHandler {
                 let result = await work.value
                 try Task.checkCancellation()
-                return result
+                return (result, child.errorTail)
             } onCancel: {
                 stopping.finish()
             }
         }
-    }
-
-    /// Standard error is joined to standard output, so that what is printed keeps its order.
-    private func command(_ text: String, in folder: Folder, of workspace: Workspace) async throws -> Command {
-        var words = ["sh", "-c", "exec bash -c \"$1\" bash 2>&1", "sh", text]
-        if case .bubblewrap(let network) = options.sandbox {
-            words = try await sandboxed(words, in: folder, of: workspace, network: network)
-        }
-        // By its descriptor: no path can be made to lead elsewhere meanwhile.
-        var command = Command(
-            words[0], Array(words.dropFirst()), environment: CommandEnvironment(options.variables),
-            workingDirectory: "/proc/self/fd/\(folder.descriptor.rawValue)")
-        command.errors = .null
-        // It must not outlive a server that was killed.
-        command.endsWithParent = true
-        // Without a terminal there is none to ask for a password at, which would stop the command for good.
-        command.hasOwnSession = true
-        return command
-    }
-}
-
-extension Shell {
-    private func sandboxed(
-        _ words: [String], in folder: Folder, of workspace: Workspace, network: Bool
-    ) async throws -> [String] {
-        let root = String(decoding: workspace.root.location, as: UTF8.self)
-        let start = String(decoding: folder.location, as: UTF8.self)
-        let hidden = options.hidden.compactMap(SandboxPlace.init)
-        // Not with --die-with-parent, which means the thread that started it: that ends when it has been idle for long.
-        let view =
-            ["bwrap", "--unshare-all"] + (network ? ["--share-net"] : [])
-            + ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
-            + hidden.flatMap(\.hiding)
-            + options.shown.compactMap(SandboxPlace.init).flatMap(\.showing)
-            // What says where names are looked up often lies in /run.
-            + (network ? SandboxPlace("/etc/resolv.conf")?.showing ?? [] : [])
-        try await requireSandbox(view)
-        // Where the workspace is the home itself, or above it, it has been asked for; what is secret has not.
-        let secret = hidden.filter { $0.path.hasPrefix(root == "/" ? root : root + "/") }
-        return view + ["--bind", root, root] + secret.flatMap(\.hiding) + ["--chdir", start, "--"] + words
-    }
-
-    /// A command that was to be shut in is never run without.
-    private func requireSandbox(_ view: [String]) async throws {
-        let probe = Command(
-            view[0], view.dropFirst() + ["--", "true"], environment: CommandEnvironment(options.variables),
-            workingDirectory: "/")
-        let reason: String
-        do {
-            let done = try await launcher.run(probe, timeout: .seconds(10))
-            if done.status.isSuccess { return }
-            reason = LineText(done.errors.split(separator: Byte.newline).first ?? [], limit: 200).text
-        } catch let error as ProcessError {
-            reason = error.message
-        }
-        throw WorkspaceError(
-            .shell,
-            "commands have to run in a sandbox of bubblewrap, which does not work here (\(reason)); install"
-                + " bwrap, or have the settings say that commands need no sandbox")
     }
 }

@@ -1,10 +1,14 @@
 import Capabilities
 import ProcessKit
+import SandboxKit
 
 /// `bash.run`
 struct ShellTool: WorkspaceTool {
     private static let usualLimit = 120_000
     private static let longestLimit = 600_000
+    private static let confined =
+        "It runs in a sandbox: it can write only in the working folder, but for .git/hooks, .git/config and the settings"
+        + " of editors and agents there; the home and /tmp are empty and gone afterwards"
 
     private let shell: Shell
 
@@ -15,11 +19,10 @@ struct ShellTool: WorkspaceTool {
     let name = "bash.run"
     var summary: String {
         let reach =
-            switch shell.options.sandbox {
-            case .none: "It can do whatever the user can, also outside of the working folder and over the network."
-            case .bubblewrap(network: true): "It can write only in the working folder and a /tmp of its own."
-            case .bubblewrap(network: false):
-                "It can write only in the working folder and a /tmp of its own, and has no network."
+            switch shell.options.sandbox?.hasNetwork {
+            case nil: "It can do whatever the user can, also outside of the working folder and over the network."
+            case true?: "\(Self.confined)."
+            case false?: "\(Self.confined), and there is no network."
             }
         return """
             Runs a command with bash in the working folder and gives what it prints and its exit code. \(reach) Nothing can \
@@ -50,10 +53,10 @@ struct ShellTool: WorkspaceTool {
         let limit = Duration.milliseconds(input.number("timeout_ms") ?? Self.usualLimit)
         let folder = try await workspace.work { _ in try workspace.folder(path) }
         let result = try await shell.run(command, in: folder, of: workspace, limit: limit, telling: tell)
-        return Self.outcome(result, limit)
+        return Self.outcome(result, limit, shell.options.sandbox)
     }
 
-    private static func outcome(_ result: ShellResult, _ limit: Duration) -> ToolOutcome {
+    private static func outcome(_ result: ShellResult, _ limit: Duration, _ sandbox: Sandbox?) -> ToolOutcome {
         var text = result.output.text
         if !text.isEmpty, !text.hasSuffix("\n") { text += "\n" }
         var notes: [String] = []
@@ -68,8 +71,30 @@ struct ShellTool: WorkspaceTool {
         default: break
         }
         let isSuccess = result.status?.isSuccess == true && !result.isOverTime
+        if !isSuccess, let sandbox { notes += Self.reasons(for: text, in: sandbox) }
         return ToolOutcome(
             text: text + notes.map { "[\($0)]" }.joined(separator: "\n"), isError: !isSuccess,
             exitCode: result.status.map { Int($0.code) })
+    }
+
+    /// What is to be known where a command seems to have failed because of its sandbox.
+    private static func reasons(for text: String, in sandbox: Sandbox) -> [String] {
+        var reasons: [String] = []
+        // A name that is kept free is there as an empty folder.
+        let isKept = text.split(separator: "\n").contains { line in
+            ["File exists", "Is a directory"].contains(where: line.contains)
+                && Sandbox.guardedNames.contains(where: line.contains)
+        }
+        if isKept || ["Read-only file system", "Device or resource busy"].contains(where: text.contains) {
+            let names = Sandbox.guardedNames.joined(separator: ", ")
+            reasons.append(
+                "in the sandbox only the working folder can be written, and of it neither git's hooks and settings nor"
+                    + " \(names)")
+        }
+        let signs = ["resolve host", "name resolution", "Network is unreachable"]
+        if !sandbox.hasNetwork, signs.contains(where: text.contains) {
+            reasons.append("there is no network in the sandbox; ask the person to allow one")
+        }
+        return reasons
     }
 }

@@ -1,0 +1,110 @@
+#define _GNU_SOURCE
+#include "CSandboxKit.h"
+
+#include <asm/ioctls.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <seccomp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+// Newer than the library's own table; the number is the same on all architectures.
+enum { FCHMODAT2 = 452 };
+
+// What no command needs, and what leads around the sandbox or far into the kernel: other name spaces, the keys of the
+// person, which no name space divides, and interfaces that pass by these rules.
+static const int refused[] = {
+    SCMP_SYS(unshare),       SCMP_SYS(setns),           SCMP_SYS(mount),           SCMP_SYS(umount2),
+    SCMP_SYS(pivot_root),    SCMP_SYS(move_mount),      SCMP_SYS(open_tree),       SCMP_SYS(fsopen),
+    SCMP_SYS(fsmount),       SCMP_SYS(mount_setattr),   SCMP_SYS(keyctl),          SCMP_SYS(add_key),
+    SCMP_SYS(request_key),   SCMP_SYS(bpf),             SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd),
+    SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register), SCMP_SYS(open_by_handle_at),
+    SCMP_SYS(pidfd_getfd),   SCMP_SYS(kexec_load),      SCMP_SYS(init_module),     SCMP_SYS(finit_module),
+};
+
+// Their arguments lie in memory, which a filter cannot read. Programs use the older call when these are not there.
+static const int absent[] = {SCMP_SYS(clone3), SCMP_SYS(openat2)};
+
+// With the argument that holds a file's mode.
+static const struct { int call; unsigned mode; } modes[] = {
+    {SCMP_SYS(chmod), 1},    {SCMP_SYS(fchmod), 1}, {SCMP_SYS(fchmodat), 2}, {FCHMODAT2, 2},
+    {SCMP_SYS(mkdir), 1},    {SCMP_SYS(mkdirat), 2}, {SCMP_SYS(mknod), 1},   {SCMP_SYS(mknodat), 2},
+    {SCMP_SYS(creat), 1},
+};
+
+// With the arguments that hold the flags and the mode, which counts only where a file is made.
+static const struct { int call; unsigned flags, mode; } opens[] = {{SCMP_SYS(open), 1, 2}, {SCMP_SYS(openat), 2, 3}};
+
+static int refuse_bits(scmp_filter_ctx filter, scmp_datum_t bits) {
+    int failure = 0;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes && !failure; i++)
+        failure = seccomp_rule_add(
+            filter, SCMP_ACT_ERRNO(EPERM), modes[i].call, 1, SCMP_CMP(modes[i].mode, SCMP_CMP_MASKED_EQ, bits, bits));
+    const scmp_datum_t making[] = {O_CREAT, O_TMPFILE & ~O_DIRECTORY};
+    for (size_t i = 0; i < sizeof opens / sizeof *opens; i++)
+        for (size_t j = 0; j < 2 && !failure; j++)
+            failure = seccomp_rule_add(
+                filter, SCMP_ACT_ERRNO(EPERM), opens[i].call, 2,
+                SCMP_CMP(opens[i].flags, SCMP_CMP_MASKED_EQ, making[j], making[j]),
+                SCMP_CMP(opens[i].mode, SCMP_CMP_MASKED_EQ, bits, bits));
+    return failure;
+}
+
+// The internet's families only: a Unix socket of the person is reached through any folder that is seen, and others lead
+// to the machine that this one runs on, or to the kernel's own interfaces.
+static int refuse_sockets(scmp_filter_ctx filter) {
+    int failure = 0;
+    for (scmp_datum_t family = 0; family < AF_INET6 && !failure; family++)
+        if (family != AF_INET)
+            failure = seccomp_rule_add(
+                filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_EQ, family));
+    return failure ? failure
+                   : seccomp_rule_add(
+                         filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_GT, AF_INET6));
+}
+
+static int add_rules(scmp_filter_ctx filter) {
+    int failure = 0;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused && !failure; i++)
+        failure = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
+    for (size_t i = 0; i < sizeof absent / sizeof *absent && !failure; i++)
+        failure = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), absent[i], 0);
+    if (!failure)
+        failure = seccomp_rule_add(
+            filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+            SCMP_CMP(0, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER));
+    // Both put characters into the terminal as if they were typed.
+    const scmp_datum_t typing[] = {TIOCSTI, TIOCLINUX};
+    for (size_t i = 0; i < 2 && !failure; i++)
+        failure = seccomp_rule_add(
+            filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
+            SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xffffffff, typing[i]));
+    // A program that is left behind must not run as somebody else when the person starts it.
+    if (!failure) failure = refuse_bits(filter, 04000);
+    if (!failure) failure = refuse_bits(filter, 02000);
+    return failure ? failure : refuse_sockets(filter);
+}
+
+int sandboxkit_filter(void) {
+    int memory = sandboxkit_memory(NULL, 0);
+    if (memory < 0) return memory;
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    int failure = filter ? 0 : -ENOMEM;
+    // Calls of another architecture have other numbers.
+    if (!failure) failure = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+    if (!failure) failure = add_rules(filter);
+    if (!failure) failure = seccomp_export_bpf(filter, memory);
+    if (filter) seccomp_release(filter);
+    if (!failure && lseek(memory, 0, SEEK_SET) != 0) failure = -errno;
+    if (!failure) return memory;
+    close(memory);
+    return failure;
+}
+
+void sandboxkit_library_version(unsigned *major, unsigned *minor, unsigned *micro) {
+    const struct scmp_version *version = seccomp_version();
+    *major = version ? version->major : 0;
+    *minor = version ? version->minor : 0;
+    *micro = version ? version->micro : 0;
+}

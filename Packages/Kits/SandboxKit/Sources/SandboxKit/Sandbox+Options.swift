@@ -1,0 +1,75 @@
+import Capabilities
+import FileKit
+
+extension Sandbox {
+    /// The options of bubblewrap: a view of the machine that is built up from nothing, so that what is mounted or made
+    /// later is not in it either.
+    ///
+    /// - Parameter folder: nil for a view without any.
+    func options(around folder: AbsolutePath?, guarding guarded: [Mount]) throws(SandboxError) -> [[UInt8]] {
+        if folder?.names.isEmpty == true {
+            throw SandboxError(.folder, "commands are not run in /: no sandbox can be made around all of the machine")
+        }
+        var options = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+        if !hasNetwork { options.append("--unshare-net") }
+        // An administrator keeps theirs otherwise, and with them the way out.
+        options += ["--cap-drop", "ALL"]
+        var mounts = [Mount(.scratch, AbsolutePath("/tmp")), Mount(.scratch, AbsolutePath("/var/tmp"))]
+        for path in Self.system {
+            switch Self.kind(path) {
+            case .link(let target): options += ["--symlink", target, path]
+            case .folder, .file: mounts.append(Mount(.readable, AbsolutePath(path)))
+            case nil: continue
+            }
+        }
+        options += ["--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
+        // What says where names are looked up often lies in /run.
+        let names = hasNetwork ? ["/etc/resolv.conf"].compactMap(Self.place) : []
+        let home = home.flatMap(Self.place)
+        mounts += (home.map { [Mount(.scratch, $0)] } ?? [])
+        mounts += (names + shown.compactMap(Self.place)).map { Mount(.readable, $0) }
+        if let folder {
+            // It shows what is in it, the home too.
+            mounts.removeAll { $0.path.lies(beneath: folder) }
+            mounts.append(Mount(.writable, folder))
+        }
+        let seen = mounts.filter { $0.kind != .scratch }.map(\.path)
+        let secrets = home.map { home in Self.homeSecrets.map { home.appending($0).text } } ?? []
+        for hidden in (self.hidden + secrets + Self.systemSecrets + Self.hostKeys()).compactMap(Self.place) {
+            guard seen.contains(where: hidden.lies) else { continue }
+            let isFolder = if case .folder = Self.kind(hidden.text) { true } else { false }
+            mounts.append(Mount(isFolder ? .hiddenFolder : .hiddenFile, hidden))
+        }
+        return options.map(\.bytes) + Mount.options(mounts + guarded) + ["--remount-ro".bytes, "/".bytes]
+    }
+
+    private enum Kind {
+        case file, folder
+        case link(String)
+    }
+
+    private static func kind(_ path: String) -> Kind? {
+        // What is not there, or cannot be looked at, is not shown.
+        guard let info = try? Files.info(path, followLinks: false) else { return nil }
+        switch info.kind {
+        case .directory: return .folder
+        case .symbolicLink: return (try? Files.canonical(path)).map(Kind.link)
+        default: return .file
+        }
+    }
+
+    /// Where a path leads, since bubblewrap mounts on nothing else; nil for what is not there, and for the root.
+    private static func place(_ path: String) -> AbsolutePath? {
+        guard AbsolutePath.isAbsolute(path), let canonical = try? Files.canonical(path), canonical != "/" else {
+            return nil
+        }
+        return AbsolutePath(canonical)
+    }
+
+    /// The keys by which this machine shows itself to others.
+    private static func hostKeys() -> [String] {
+        // Without a server of ssh there is no such folder.
+        guard let entries = try? Files.list("/etc/ssh") else { return [] }
+        return entries.map(\.name).filter { $0.hasPrefix("ssh_host_") && $0.hasSuffix("_key") }.map { "/etc/ssh/\($0)" }
+    }
+}

@@ -1,0 +1,53 @@
+import FileKit
+
+/// What a command sees and may change while it runs: the programs of the system, one folder that it works in, and nothing
+/// else of this machine.
+///
+/// The system's folders are read-only, the home is empty and gone after the command, like `/tmp`, and only the command's
+/// own processes are there. No capability, no Unix socket and no key of the person is within reach, whoever the person
+/// is. In the folder it may not change what other programs would run later: see `GuardedNames`.
+///
+/// What it does not do: it does not divide the processor or the memory between commands, it follows a hard link in the
+/// folder to a file that lies elsewhere, and it leaves repositories alone that lie deeper in the folder.
+public struct Sandbox: Sendable, Hashable {
+    /// Whether it has this machine's network, with all that listens on it.
+    public var hasNetwork: Bool
+    /// The person's home; nil where there is none.
+    public var home: String?
+    /// What it may read beside the system and its folder, such as tools that are installed in the home.
+    public var shown: [String]
+    /// What it must not see, even beneath its folder or what is shown: folders with secrets, sockets.
+    public var hidden: [String]
+
+    public init(
+        hasNetwork: Bool = false, home: String? = nil, showing shown: [String] = [], hiding hidden: [String] = []
+    ) {
+        self.hasNetwork = hasNetwork
+        self.home = home
+        self.shown = shown
+        self.hidden = hidden
+    }
+}
+
+extension Sandbox {
+    /// What of the system a command sees, as far as it is there.
+    static let system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix"]
+
+    /// What of it is for the administrator only, and for a command of the administrator too.
+    static let systemSecrets = [
+        "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private", "/etc/sudoers.d",
+    ]
+
+    /// What nobody makes or changes in the folder beside hooks and settings in a `.git`: settings of tools that run what
+    /// these say, ours, of coding agents, of editors, of shells.
+    public static let guardedNames = [".martlet", ".claude", ".mcp.json", ".envrc", ".vscode"]
+
+    /// What of a home is hidden also where the folder is the home itself, or lies above it.
+    static let homeSecrets = [
+        ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".git-credentials", ".npmrc", ".pypirc",
+        ".pgpass",
+        ".config/gcloud", ".config/gh", ".config/glab", ".config/rclone", ".local/share/keyrings", ".password-store",
+        ".mozilla", ".config/google-chrome", ".config/chromium", ".bash_history", ".zsh_history", ".claude.json",
+        ".codex",
+    ]
+}

@@ -1,0 +1,31 @@
+public import Capabilities
+
+/// Why a command could not be run in a sandbox. It was not run at all then.
+public struct SandboxError: Failure, Hashable {
+    public let kind: Kind
+    public let message: String
+
+    public var code: String { "sandbox.\(kind.rawValue)" }
+
+    public var exit: ExitCode { .toolFailed }
+
+    public enum Kind: String, Sendable {
+        /// This machine has no working sandbox.
+        case unavailable
+        /// The folder is one around which none can be made.
+        case folder
+    }
+
+    init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// A link could be replaced, and what it leads to could be another thing by then.
+    static func link(_ path: AbsolutePath) -> SandboxError {
+        SandboxError(
+            .folder,
+            "commands are not run here: \(PlainText.escape(path.text)) is a link, which cannot be guarded; make it a file"
+                + " or a folder")
+    }
+}

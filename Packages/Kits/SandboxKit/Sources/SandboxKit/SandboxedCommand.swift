@@ -1,0 +1,35 @@
+import Capabilities
+import FileKit
+public import ProcessKit
+
+/// A command in its sandbox. What is guarded in its folder stays guarded for as long as this value is there, so it has to
+/// be kept until the command has ended.
+public final class SandboxedCommand: Sendable {
+    /// What is to be started. Its messages are those of bubblewrap: what the command itself has to say it says elsewhere.
+    public let command: Command
+    private let guarded: GuardedNames?
+    private let options: FileDescriptor
+    private let filter: FileDescriptor
+
+    init(
+        _ words: [String], options: [[UInt8]], variables: [String: String], guarded: GuardedNames?
+    ) throws(SandboxError) {
+        self.guarded = guarded
+        self.filter = try MemoryFile.withFilter()
+        // In memory, since a command could read the arguments of bubblewrap, which name what is hidden.
+        self.options = try MemoryFile.holding(options.flatMap { $0 + [0] })
+        var command = Command(
+            "bwrap", ["--args", "4", "--seccomp", "5", "--"] + words, environment: CommandEnvironment(variables),
+            workingDirectory: "/")
+        command.descriptors = [self.options.rawValue, self.filter.rawValue]
+        command.errors = .tail(limit: 4096)
+        self.command = command
+    }
+
+    /// Why the sandbox could not be made, by how it ended and what it said; nil where the command has run.
+    public func failure(_ status: ChildStatus?, errors: [UInt8]) -> SandboxError? {
+        guard case .exited(1) = status, errors.starts(with: "bwrap: ".utf8) else { return nil }
+        return SandboxError(
+            .unavailable, "the sandbox of the command could not be made: \(SandboxEngine.firstLine(of: errors))")
+    }
+}
