@@ -15,6 +15,9 @@ public struct Caller: Sendable {
     /// The person at a surface.
     public static func person(_ interaction: any Interaction) -> Caller { Caller(.person, interaction) }
 
+    /// Whether nothing binds it but what the system lets the person do.
+    public var isPerson: Bool { grant == .person }
+
     /// A caller that acts for this one and may do no more than it.
     ///
     /// - Parameters:

@@ -47,7 +47,7 @@ public struct Grant: Sendable, Hashable {
     /// Whom a layer binds, by which a refusal is explained.
     public enum Holder: Sendable, Hashable {
         case bundle(String)
-        /// Somebody who showed a token of that name to a server of ours.
+        /// A client that showed the token of that name to a server of ours.
         case client(String)
         case model
     }
@@ -100,11 +100,12 @@ public struct Grant: Sendable, Hashable {
         case .route(let wanted):
             for layer in layers {
                 guard let scopes = layer.scopes, scopes.isDisjoint(with: wanted) else { continue }
-                let (has, needs) = (Self.words(scopes, "and"), Self.words(wanted, "or"))
-                let scope = ClientScope.allCases.first(where: wanted.contains)?.rawValue ?? ""
+                let has = scopes.isEmpty ? "no scope" : "the scopes \(Self.words(scopes, "and"))"
+                let scope = ClientScope.allCases.first(where: wanted.contains)
+                let options = (scopes.union(scope.map { [$0] } ?? [])).options
                 return .deny(
-                    rule: "\(layer.holder.words) has the scopes \(has), and this needs \(needs)",
-                    mend: "make a token that has it: martlet gateway token create NAME --scope \(scope)")
+                    rule: "\(layer.holder.words) has \(has), and this needs \(Self.words(wanted, "or"))",
+                    mend: "make a token that has it: martlet gateway token create NAME\(options)")
             }
             return .allow(rule: allowance)
         case .tool(let name, let source):
@@ -182,6 +183,14 @@ extension Grant.Layer {
                 rule: "\(holder.words) may not hand on \(shown), which could lead elsewhere by then",
                 mend: "do it yourself")
         }
+        let holdsClosed = purpose == .tree && folders.closed.contains { AbsolutePath($0).lies(beneath: path) }
+        // Before the folders: nobody is told to name one that would be of no use.
+        if holdsClosed || folders.closes(path, isWriting: purpose == .write) {
+            return .deny(
+                rule: "\(holder.words) may not \(verb) \(shown), which "
+                    + (holdsClosed ? "holds files of this program" : "belongs to this program or to git"),
+                mend: "do it yourself, as no bundle may")
+        }
         guard folders.roots.contains(where: { $0.names(of: path) != nil }) else {
             let folder = purpose == .tree ? path : path.folder
             return .deny(
@@ -190,12 +199,7 @@ extension Grant.Layer {
                     ? "do it yourself"
                     : mend("paths", folders.isDefault ? "., " : nil, PlainText.escape(folder.text)))
         }
-        let holdsClosed = purpose == .tree && folders.closed.contains { AbsolutePath($0).lies(beneath: path) }
-        guard holdsClosed || folders.closes(path, isWriting: purpose == .write) else { return nil }
-        return .deny(
-            rule: "\(holder.words) may not \(verb) \(shown), which "
-                + (holdsClosed ? "holds files of this program" : "belongs to this program or to git"),
-            mend: "do it yourself, as no bundle may")
+        return nil
     }
 
     /// Whether a server may be spoken to. A pattern without a port means all of them.
@@ -208,14 +212,7 @@ extension Grant.Layer {
         case .named(let named): (patterns, isDefault) = (named, false)
         }
         let name = host.contains(":") ? "[\(host)]" : host
-        let isAllowed = patterns.contains { pattern in
-            let pattern = pattern.lowercased()
-            // One of digits means addresses, and no name that begins with some.
-            if pattern.isNumeric, !host.isNumeric { return false }
-            return Pattern.fits(pattern, host) || Pattern.fits(pattern, "\(name):\(port)")
-                || Pattern.fits(pattern, name)
-        }
-        if isAllowed { return nil }
+        if patterns.contains(where: { HostPattern($0).fits(host, port) }) { return nil }
         let shown = "\(PlainText.escape(name)):\(port)"
         return .deny(
             rule: "\(holder.words) may not speak to \(shown)",
@@ -225,14 +222,22 @@ extension Grant.Layer {
     /// The line that would permit it. Where a list has not been written yet, what is permitted without it has to be on it.
     fileprivate func mend(_ key: String, _ standard: String?, _ missing: String) -> String {
         guard case .bundle = holder else { return "do it yourself" }
-        guard let standard else { return "add \"\(missing)\" to permissions.\(key)" }
-        return "add \(key): [\(standard)\"\(missing)\"] to permissions"
+        let quoted = "\"\(missing.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\""))\""
+        guard let standard else { return "add \(quoted) to permissions.\(key)" }
+        return "add \(key): [\(standard)\(quoted)] to permissions"
     }
 
     private static func covers(_ pattern: String, _ action: String) -> Bool {
         if pattern == "*" { return true }
         guard pattern.hasSuffix(".*") else { return pattern == action }
         return action.hasPrefix(pattern.dropLast())
+    }
+}
+
+extension Set<ClientScope> {
+    /// As the command line wants them.
+    fileprivate var options: String {
+        ClientScope.allCases.filter(contains).map { " --scope \($0.rawValue)" }.joined()
     }
 }
 
@@ -248,7 +253,7 @@ extension Grant.Holder {
 
 /// Words in which `*` stands for anything.
 private enum Pattern {
-    static func fits(_ pattern: String, _ text: String) -> Bool {
+    static func fits(_ pattern: some StringProtocol, _ text: some StringProtocol) -> Bool {
         let (pattern, text) = (Array(pattern.utf8), Array(text.utf8))
         var (place, next) = (0, 0)
         // Where the last star stands, and what it has taken so far: it takes more only when nothing else helps.
@@ -271,10 +276,32 @@ private enum Pattern {
     }
 }
 
-extension String {
-    /// Whether it is made of digits, dots and stars, with or without a port.
+/// A server or several: a name or an address, in brackets or not, and a port. Without a port all of them are meant.
+private struct HostPattern {
+    private let host: Substring
+    private let port: Substring?
+
+    init(_ text: String) {
+        let text = text.lowercased()
+        // The colons of an address are none before a port, unless it stands in brackets.
+        let end = text.first == "[" ? text.firstIndex(of: "]") : nil
+        let rest = end.map { text[text.index(after: $0)...] } ?? text[...]
+        let colon = end != nil || rest.count(where: { $0 == ":" }) == 1 ? rest.firstIndex(of: ":") : nil
+        port = colon.map { text[text.index(after: $0)...] }
+        host = end.map { text[..<$0].dropFirst() } ?? text[..<(colon ?? text.endIndex)]
+    }
+
+    func fits(_ host: String, _ port: Int) -> Bool {
+        // One of digits means addresses, and no name that begins with some.
+        if self.host.isNumeric, !host[...].isNumeric { return false }
+        return Pattern.fits(self.host, host[...]) && self.port.map { Pattern.fits($0, "\(port)"[...]) } != false
+    }
+}
+
+extension Substring {
+    /// Whether it is made of digits, dots and stars.
     fileprivate var isNumeric: Bool {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        return utf8.contains { digits ~= $0 } && utf8.allSatisfy { digits ~= $0 || ".*:".utf8.contains($0) }
+        return utf8.contains { digits ~= $0 } && utf8.allSatisfy { digits ~= $0 || ".*".utf8.contains($0) }
     }
 }

@@ -38,12 +38,24 @@ public struct FolderRoot: Sendable, Hashable {
     public let canonical: String
     public let device: UInt64
     public let inode: UInt64
+    public let git: Git
 
-    public init(path: String, canonical: String, device: UInt64, inode: UInt64) {
+    /// What a folder is to git.
+    public enum Git: Sendable, Hashable {
+        /// A work tree, which has a `.git` of its own.
+        case workTree
+        /// What a `.git` holds, under whatever name: hooks, settings, objects.
+        case repository
+        /// Neither, as far as can be seen in the folder itself.
+        case other
+    }
+
+    public init(path: String, canonical: String, device: UInt64, inode: UInt64, git: Git = .other) {
         self.path = path
         self.canonical = canonical
         self.device = device
         self.inode = inode
+        self.git = git
     }
 
     /// The names from here on, by whichever of its names the path begins with.
@@ -58,7 +70,7 @@ extension Grant {
         public var roots: [FolderRoot]
         /// Whether these are what is permitted where nobody has said more.
         public var isDefault: Bool
-        /// Where the caller began. The names of folders above it count for nothing: a worktree may be in a `.git`.
+        /// Where the caller began. Where that is a work tree, a `.git` above it counts for nothing: some are in one.
         public var start: FolderRoot?
         /// What stays closed even beneath the roots, by canonical paths: the program's own settings, keys and data.
         public var closed: [String]
@@ -72,20 +84,21 @@ extension Grant {
             self.closed = closed
         }
 
-        /// Names of folders whose files say what other programs start, or what is trusted: a bundle or a model never
-        /// changes them.
-        static let keptNames = [Array(".git".utf8), Array(".martlet".utf8)]
-
         /// Whether a place beneath the roots is not to be opened all the same.
         func closes(_ place: AbsolutePath, isWriting: Bool) -> Bool {
             if closed.contains(where: { place.lies(beneath: AbsolutePath($0)) }) { return true }
             return isWriting && keeps(place)
         }
 
-        /// Whether a place belongs to git or to us.
+        /// Whether a place belongs to git or to us. The files there say what other programs start, or what is trusted: a
+        /// bundle or a model never changes them.
         func keeps(_ place: AbsolutePath) -> Bool {
-            let names = start?.names(of: place) ?? place.names[...]
-            return names.contains { Self.keptNames.contains($0) }
+            let beneath = start?.names(of: place)
+            if place.names.contains(Array(".martlet".utf8)) || beneath != nil && start?.git == .repository {
+                return true
+            }
+            let names = start?.git == .workTree ? beneath ?? place.names[...] : place.names[...]
+            return names.contains(Array(".git".utf8))
         }
     }
 

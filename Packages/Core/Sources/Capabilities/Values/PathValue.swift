@@ -54,7 +54,7 @@ public struct GivenPath<Use: PathUse>: InputValue, OutputValue, Hashable {
 
 public typealias ReadPath = GivenPath<PathUses.Read>
 public typealias WritePath = GivenPath<PathUses.Write>
-/// A path that is for people alone, as nobody can see to it that it leads nowhere else.
+/// A path that only a person may give: what opens it follows links wherever they lead, so that no bounds hold.
 public typealias OwnPath = GivenPath<PathUses.Own>
 
 extension GivenPath<PathUses.Read> {

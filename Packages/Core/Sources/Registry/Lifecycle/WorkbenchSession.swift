@@ -57,7 +57,7 @@ public final class WorkbenchSession: Sendable {
     private struct Live {
         let generation: Generation
         var users = 0
-        /// The task that closes it; set when it is no longer the newest and has no users.
+        /// The task that closes it, once it is not the newest any more and nobody uses it.
         var closing: Task<[String], Never>?
     }
 

@@ -95,6 +95,9 @@ struct GrantTests {
             (["a**b"], "ab", 1, true), ([], "localhost", 1, false), (["localhost"], "localhost.evil.com", 1, false),
             (["127.0.0.*"], "127.0.0.1", 1, true), (["127.0.0.*"], "127.0.0.evil.com", 1, false),
             (["10.*:80"], "10.1.2.3", 80, true), (["*"], "evil.com", 1, true),
+            (["*:443"], "api.example.com", 443, true), (["*:443"], "api.example.com", 80, false),
+            (["*:1"], "::1", 9, false), (["*:9"], "::1", 9, true), (["[::1]"], "::1", 9, true),
+            (["[::1]:8*"], "::1", 9, false), (["::*"], "::1", 9, true), (["10.*"], "10.evil.com", 1, false),
         ])
     func hosts(patterns: [String], host: String, port: Int, isAllowed: Bool) {
         #expect(grant(hosts: patterns).decide(.host(host, port: port)).isAllowed == isAllowed)
@@ -119,6 +122,10 @@ struct GrantTests {
         #expect(mend(written, .path("/x", .write)) == "do it yourself", "The whole disk is no advice.")
         #expect(mend(written, .secret("openai")) == "add \"openai\" to permissions.secrets")
         #expect(mend(.model, .path("/x", .read)) == "do it yourself")
+        #expect(mend(written, .path("/a \"b\"/x", .read)) == #"add "/a \"b\"" to permissions.paths"#)
+        // Nobody is told to name a folder that stays closed all the same.
+        let closing = grant(folders: .init(roots: [root("/work")], closed: ["/proc"]))
+        #expect(mend(closing, .path("/proc/self/environ", .read)) == "do it yourself, as no bundle may")
     }
 
     @Test(
@@ -137,10 +144,24 @@ struct GrantTests {
         #expect(grant.decide(.path(path, purpose)).isAllowed == isAllowed)
         #expect(
             Grant.person.decide(.path(path, purpose)).isAllowed && !Grant.model.decide(.path(path, .read)).isAllowed)
-        // A folder above that has such a name is none of it.
-        let begun = root("/x/.git/worktree")
-        let inside = self.grant(folders: .init(roots: [begun], start: begun))
-        #expect(inside.decide(.path("/x/.git/worktree/a", .write)).isAllowed)
+    }
+
+    @Test("writes in no repository and no settings, wherever it began but in a work tree")
+    func kept() {
+        func writes(_ path: String, from start: String, _ git: FolderRoot.Git) -> Bool {
+            let begun = FolderRoot(path: start, canonical: start, device: 1, inode: 1, git: git)
+            return grant(folders: .init(roots: [root("/")], start: begun)).decide(.path(path, .write)).isAllowed
+        }
+        // A work tree that lies in a repository is a place to work in; the repository is none.
+        #expect(writes("/x/.git/tree/a", from: "/x/.git/tree", .workTree))
+        #expect(!writes("/x/.git/tree/.git/a", from: "/x/.git/tree", .workTree))
+        #expect(!writes("/x/.git/a", from: "/x/.git/tree", .workTree))
+        #expect(!writes("/x/.git/hooks/a", from: "/x/.git", .repository))
+        #expect(!writes("/x/.git/hooks/a", from: "/x/.git/hooks", .other))
+        #expect(!writes("/srv/x.git/hooks/a", from: "/srv/x.git", .repository))
+        #expect(writes("/srv/x.git/hooks/a", from: "/srv", .other))
+        #expect(!writes("/x/.martlet/a", from: "/x/.martlet", .other))
+        #expect(!writes("/x/.martlet/tree/a", from: "/x/.martlet/tree", .workTree))
     }
 
     @Test("makes of a given path one to open, beneath the smallest of the folders that hold it")
@@ -175,7 +196,12 @@ struct GrantTests {
             reader.decide(.route([.approve, .admin]))
                 == .deny(
                     rule: "the token 'ci' has the scopes chat and read, and this needs approve or admin",
-                    mend: "make a token that has it: martlet gateway token create NAME --scope approve"))
+                    mend: "make a token that has it: martlet gateway token create NAME --scope chat --scope read"
+                        + " --scope approve"))
+        let none = Grant(Grant.Layer(.client("ci"), scopes: []))
+        if case .deny(let rule, _) = none.decide(.route([.read])) {
+            #expect(rule == "the token 'ci' has no scope, and this needs read")
+        }
         #expect(!reader.decide(.secret("openai")).isAllowed && !reader.decide(.path("/", .read)).isAllowed)
     }
 

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import FileKit
 import Glibc
 import HTTPCore
@@ -23,6 +24,26 @@ struct PermissionTests {
             if !isAllowed {
                 #expect(failure?.exit == .usage && failure?.message.contains("permissions.actions") == true)
             }
+        }
+    }
+
+    @Test("is found out of any number of bundles in bundles; one that runs itself by another spelling is known")
+    func circles() async throws {
+        try await Desk.with { desk in
+            try FileKit.Files.makeDirectories("\(desk.folder)/sub")
+            let circle = "steps: [{bundle: sub/../b.yaml, needs: []}, {bundle: ./b.yaml, needs: []}]"
+            let failure = try await desk.failure("name: c\n\(circle)")
+            #expect(failure?.message.contains("a bundle would run itself") == true, "\(failure?.message ?? "")")
+            // Each twice: two to the fortieth ways, and one check for each file.
+            for number in 1..<40 {
+                let next = "n\(number + 1).yaml"
+                try desk.write(
+                    "name: n\(number)\nsteps: [{bundle: \(next), needs: []}, {bundle: ./\(next), needs: []}]",
+                    "n\(number).yaml")
+            }
+            try desk.write("name: last\nsteps: [{action: lab.break}]", "n40.yaml")
+            let deep = try await desk.failure("name: n0\nsteps: [{bundle: n1.yaml}]")
+            #expect(deep?.message.contains("the bundle 'n0' does not permit it") == true, "\(deep?.message ?? "")")
         }
     }
 
@@ -179,6 +200,20 @@ struct PermissionTests {
             #expect(refused.message.contains("add secrets: [\"CI_TOKEN\"] to permissions"), "\(refused.message)")
             let run = try await desk.run(text("{secrets: [CI_TOKEN]}"))
             #expect(run.exit == .done && !run.json.text().contains("very-secret"), "\(run.json)")
+            for (name, isSecret) in [
+                ("API_KEY_2", true), ("GITHUB_PAT", true), ("MYSQL_PWD", true), ("pg_passwd", true), ("PWD", false),
+                ("PATTERN", false), ("COMPASS", false),
+            ] {
+                desk.variables[name] = "very-secret-4712"
+                let failure = try await desk.failure(
+                    "name: p\nenv: {v: {variable: \(name)}}\nsteps: [{action: lab.echo}]")
+                #expect((failure != nil) == isSecret, "\(name)")
+            }
+            // Before it runs, a person sees which it reads.
+            desk.output = RecordingOutput()
+            _ = try await desk.run(
+                "name: p\nenv: {v: {variable: PLACE}}\nsteps: [{action: lab.echo}]", ["check": true])
+            #expect(desk.output.events.last?.text?.contains("variables      PLACE\n") == true)
         }
     }
 

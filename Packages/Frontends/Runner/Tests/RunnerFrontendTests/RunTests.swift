@@ -414,6 +414,27 @@ struct RunTests {
             #expect(try desk.read("summary.md").hasPrefix("before\n### red: failed"))
             let told = desk.output.events.compactMap(\.text).joined()
             #expect(told.contains("::error file=b.yaml,line=5,col=13,title=bad::it broke\n"))
+
+            // What a model or a file says is no command to the job that prints it, whatever it begins a line with.
+            desk.output = RecordingOutput()
+            _ = try await desk.run(
+                """
+                name: green
+                steps: [{action: run.expect, continue-on-error: true, with: {that: false, message: "a\\n::set-output name=x::1"}}]
+                outputs: {r: "one\\r\\n::set-output name=y::2\\n  ::add-mask::r"}
+                """)
+            var end: Substring?
+            var commands: [Substring] = []
+            for line in desk.output.events.compactMap(\.text).joined().split(whereSeparator: \.isNewline) {
+                if let closing = end {
+                    if line == closing { end = nil }
+                } else if let stop = line.firstRange(of: "::stop-commands::") {
+                    end = "::\(line[stop.upperBound...])::"
+                } else if line.drop(while: \.isWhitespace).hasPrefix("::") {
+                    commands.append(line)
+                }
+            }
+            #expect(end == nil && commands.count == 1 && commands.first?.hasPrefix("::warning file=b.yaml") == true)
         }
     }
 }

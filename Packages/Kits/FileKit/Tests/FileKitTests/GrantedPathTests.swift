@@ -94,7 +94,23 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("leads by links neither into what is closed nor into what is kept")
+    @Test("begins in a folder that is known for what it is to git")
+    func git() async throws {
+        try await withTemporaryDirectory { folder in
+            for path in ["tree/.git/objects", "tree/.git/refs", "tree/.git/hooks", "plain"] {
+                try Files.makeDirectories("\(folder)/\(path)")
+            }
+            try Files.writeAtomically([], to: "\(folder)/tree/.git/HEAD")
+            for (path, git) in [
+                ("tree", FolderRoot.Git.workTree), ("tree/.git", .repository), ("tree/.git/hooks", .other),
+                ("plain", .other),
+            ] {
+                #expect(try FolderRoot(opening: "\(folder)/\(path)").git == git, "\(path)")
+            }
+        }
+    }
+
+    @Test("cannot be used to reach closed or guarded folders through links")
     func closed() async throws {
         try await within { place in
             try place.link("vault", to: "own/vault")

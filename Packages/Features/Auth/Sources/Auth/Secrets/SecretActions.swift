@@ -118,7 +118,7 @@ struct SecretActions {
             .argument("file", "The file, or - for standard input", as: ReadPath.self)
         ) { context, file in
             let text =
-                file.isStandardInput
+                file.isStandardInput && context.caller.isPerson
                 ? try Self.standardInput() : try context.path(file).read(limit: Self.largestImport)
             let found = SecretImport(parsing: text)
             guard found.problems.isEmpty else {
@@ -126,7 +126,10 @@ struct SecretActions {
                 throw AuthError.nothingToImport(
                     (lines + ["  nothing was imported; mend the file and import it again"]).joined(separator: "\n"))
             }
-            for (_, secret) in found.secrets { services.surroundings.redactor.learn(secret) }
+            for (name, secret) in found.secrets {
+                try context.caller.grant.check(.secret(name))
+                services.surroundings.redactor.learn(secret)
+            }
             try await services.keep(found.secrets)
             return found.secrets.map { ImportedRow(name: $0.name.text) }
         }

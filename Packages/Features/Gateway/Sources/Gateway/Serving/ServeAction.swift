@@ -24,6 +24,7 @@ struct ServeAction {
                     .run(ServeWish(address: address, port: port, socket: try socket.map { try context.text(of: $0) }))
             }
             .streaming()
+            .byName()
             .details(
                 "Every program of this machine that has the token ('martlet gateway token') can use it, as it uses OpenAI or "
                     + "Anthropic: the address with /v1 behind it is the base URL, the token is the key. Sockets that "

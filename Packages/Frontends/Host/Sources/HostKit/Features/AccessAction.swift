@@ -16,7 +16,8 @@ enum AccessAction {
         .argument("action", "Only this action, or those whose ids begin with it", as: String?.self),
         .option("as", "Who does them", default: Asker.person)
     ) { context, prefix, asker in
-        let grant = asker == .model ? Grant.model : .person
+        // A bundle that looks is told of itself.
+        let grant = asker == .model ? Grant.model : context.caller.grant
         let actions = context.registry.actions.all.filter { action in
             !action.isHidden
                 && (prefix.map { action.id == $0 || action.id.hasPrefix($0.hasSuffix(".") ? $0 : "\($0).") } ?? true)

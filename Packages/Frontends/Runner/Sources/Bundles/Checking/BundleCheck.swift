@@ -12,8 +12,18 @@ public struct BundleCheck {
     /// The bundles around this one, so that none runs itself.
     private var files: [String] = []
 
+    /// What was checked already: a bundle that several steps run with the same rights is checked once.
+    private var checked: Set<Checked> = []
+
+    private struct Checked: Hashable {
+        let file: String
+        let grant: Grant
+    }
+
     /// How deep bundles run bundles.
     public static let deepest = 64
+    /// How many bundles are checked with how many rights, so that a check comes to an end.
+    static let most = 1_000
 
     private init(_ surroundings: any BundleSurroundings) {
         self.surroundings = surroundings
@@ -157,6 +167,11 @@ public struct BundleCheck {
             problems += wrong
             self.inner[source.file] = (inner, grant.narrowed(by: inner.grant(in: surroundings.reach)))
             checkInputs(of: inner, step, bundle)
+            guard checked.insert(Checked(file: source.file, grant: grant)).inserted else { return }
+            if checked.count > Self.most {
+                return problems.append(
+                    bundle.source.problem("bundles run bundles in more than \(Self.most) ways", at: place))
+            }
             check(inner, within: grant)
         } catch {
             problems.append(bundle.source.problem("'\(path)' cannot be run", at: place))
@@ -188,13 +203,20 @@ public struct BundleCheck {
 }
 
 extension EnvironmentValue {
+    /// The variable that it is read from.
+    var variable: String? { if case .variable(let name, _) = self { name } else { nil } }
+
     /// The secret that it is: one of the vault, or a variable that is called like one.
     public var secret: SecretName? {
         switch self {
         case .secret(let name): return SecretName(name)
         case .variable(let name, _):
-            let endings = ["KEY", "TOKEN", "PASSWORD", "PASSPHRASE", "SECRET", "CREDENTIALS"]
-            return endings.contains(where: name.uppercased().hasSuffix) ? SecretName(name) : nil
+            let endings = [
+                "KEY", "TOKEN", "PASSWORD", "PASSPHRASE", "SECRET", "CREDENTIALS", "PASSWD", "_PASS", "_PWD", "_PAT",
+            ]
+            // One of several, as in TOKEN_2.
+            let word = name.uppercased().reversed().drop { $0 == "_" || $0.isNumber }.reversed()
+            return endings.contains(where: String(word).hasSuffix) ? SecretName(name) : nil
         case .value: return nil
         }
     }

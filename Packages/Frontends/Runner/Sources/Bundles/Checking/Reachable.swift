@@ -9,6 +9,8 @@ public struct Reachable: Record {
     /// The folders beneath which files may be opened.
     public let folders: [String]
     public let secrets: [String]
+    /// Variables of the environment that it reads itself.
+    public let variables: [String]
     /// Tools that models may use without being asked.
     public let tools: [String]
 
@@ -16,6 +18,7 @@ public struct Reachable: Record {
         let permissions = bundle.permissions
         (effects, actions, tools) = (permissions.effects, permissions.actions, permissions.tools)
         secrets = permissions.secrets
+        variables = bundle.environment.compactMap(\.value.variable).sorted()
         servers = (permissions.hosts ?? [BundlePermissions.setUp]).flatMap {
             $0 == BundlePermissions.setUp ? reach.servers : [$0]
         }
@@ -28,6 +31,7 @@ public struct Reachable: Record {
         Field("servers", "Servers that may be spoken to") { $0.servers },
         Field("folders", "Folders beneath which files may be opened") { $0.folders },
         Field("secrets", "Secrets whose values may be had") { $0.secrets },
+        Field("variables", "Variables that are read into its environment") { $0.variables },
         Field("tools", "Tools that models may use without being asked") { $0.tools },
     ]
 }

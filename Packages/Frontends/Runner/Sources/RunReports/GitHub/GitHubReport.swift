@@ -13,6 +13,14 @@ public enum GitHubReport {
         "::\(level.rawValue) file=\(property(file)),line=\(line),col=\(column),title=\(property(title))::\(data(message))"
     }
 
+    /// Lines in which nothing is a command, whatever begins them: a model or a file may have said it.
+    public static func withoutCommands(_ lines: [String]) -> [String] {
+        // Nobody can guess the word that ends it.
+        let end =
+            String(UInt64.random(in: .min ... .max), radix: 36) + String(UInt64.random(in: .min ... .max), radix: 36)
+        return ["::stop-commands::\(end)"] + lines + ["::\(end)::"]
+    }
+
     public enum Level: String, Sendable {
         case error, warning
     }

@@ -16,7 +16,7 @@ public enum PlainProgress {
             return row("begins", "\(update.key): \(update.work)\(attempt)\(repeated)")
         case .step(let update): return ended(update)
         case .output, .spread: return nil
-        case .notice(let step, let message): return row("note", (step.map { "\($0): " } ?? "") + message)
+        case .notice(let step, let message): return row("note", (step.map { "\($0): " } ?? "") + flat(message))
         case .ended(let summary): return end(summary)
         }
     }
@@ -30,7 +30,7 @@ public enum PlainProgress {
             if count > 0 { counts.append("\(count) \(status.rawValue)") }
         }
         let took = (summary.ended - summary.started).roundedWords
-        let error = summary.error.map { ": \($0.message)" } ?? ""
+        let error = summary.error.map { ": \(flat($0.message))" } ?? ""
         return "\(summary.name) \(summary.status.rawValue) in \(took), run \(summary.id): "
             + "\(counts.joined(separator: ", "))\(error)"
     }
@@ -39,7 +39,9 @@ public enum PlainProgress {
     public static func outputs(_ summary: RunSummary) -> [String] {
         summary.outputs.flatMap { name, value -> [String] in
             if value.isNull { return [] }
-            let lines = (value.string ?? value.text()).split(separator: "\n", omittingEmptySubsequences: false)
+            // A line break of two characters is one to Swift.
+            let lines = (value.string ?? value.text()).split(
+                omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             guard lines.count > 1 else { return ["\(name): \(lines.first ?? "")"] }
             return ["\(name):"] + lines.map { $0.isEmpty ? "" : "  \($0)" }
         }
@@ -52,8 +54,13 @@ public enum PlainProgress {
         if update.isCached { notes.append("from the cache") }
         if update.triesAgain { notes.append("is tried again") }
         if outcome.isForgiven { notes.append("allowed to fail") }
-        let error = outcome.error.map { ": \($0.message)" } ?? ""
+        let error = outcome.error.map { ": \(flat($0.message))" } ?? ""
         return row(outcome.status.rawValue, "\(update.key) (\(notes.joined(separator: ", ")))\(error)")
+    }
+
+    /// On one line: what begins a line can be a command to whoever reads the log, as in GitHub Actions.
+    private static func flat(_ message: String) -> String {
+        message.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
     private static func row(_ word: String, _ text: String) -> String {

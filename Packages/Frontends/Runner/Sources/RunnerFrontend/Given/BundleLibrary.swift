@@ -55,25 +55,33 @@ final class BundleLibrary: Sendable {
 
     /// By which a run that goes on knows that everything it has read is as it was.
     var digest: String {
-        let inner = state.withLock { $0.sources.mapValues(\.digest) }
+        let inner = state.withLock { $0.sources.values.map { (file: $0.file, digest: $0.digest) } }
         guard !inner.isEmpty else { return root.digest }
-        let lines = inner.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)\n" }
+        let lines = inner.sorted { $0.file < $1.file }.map { "\($0.digest) \($0.file)\n" }
         return Hexadecimal.encode(Digest.sha256(Array("\(root.digest)\n\(lines.joined())".utf8)))
     }
 
     /// A bundle that another one names, by its path from the folder of that one.
     func bundle(_ path: String, besides file: String) throws(BundleFailure) -> BundleSource {
         let name = Self.path(path, besides: file)
-        if let known = state.withLock({ $0.sources[name] }) { return known }
+        let place = Self.place(name)
+        if place == Self.place(root.file) { return root }
+        if let known = state.withLock({ $0.sources[place] }) { return known }
         let text = try BundleFinder.text(name)
         try requireTrust(name, text)
         let source = try BundleSource(text, file: name)
         // Whoever came first has read what counts.
         return state.withLock { state in
-            if let known = state.sources[name] { return known }
-            state.sources[name] = source
+            if let known = state.sources[place] { return known }
+            state.sources[place] = source
             return source
         }
+    }
+
+    /// A file has one place however it is spelled, so that a bundle that runs itself is known by it.
+    private static func place(_ name: String) -> String {
+        // Reading it tells what is wrong with one that has none.
+        do throws(FileError) { return try Files.canonical(name) } catch { return name }
     }
 
     static func path(_ path: String, besides file: String) -> String {

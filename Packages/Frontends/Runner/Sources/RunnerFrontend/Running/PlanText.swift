@@ -32,7 +32,7 @@ enum PlanText {
         for (name, words) in [
             ("it may do", effects + actions), ("servers", list(reachable.servers)),
             ("files beneath", list(reachable.folders)), ("secrets", list(reachable.secrets)),
-            ("tools unasked", list(reachable.tools)),
+            ("variables", list(reachable.variables)), ("tools unasked", list(reachable.tools)),
         ] {
             table.append([StyledText(name), StyledText(words)])
         }

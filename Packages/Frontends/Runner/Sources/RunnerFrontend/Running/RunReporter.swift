@@ -70,7 +70,10 @@ final class RunReporter: Sendable {
         } else if case .ended(let summary) = event, !context.isQuiet || summary.exit != .done {
             lines.append(PlainProgress.end(summary))
         }
-        if case .ended(let summary) = event, !context.isQuiet { lines += PlainProgress.outputs(summary) }
+        if case .ended(let summary) = event, !context.isQuiet {
+            let outputs = PlainProgress.outputs(summary)
+            lines += isGitHub && !outputs.isEmpty ? GitHubReport.withoutCommands(outputs) : outputs
+        }
         if isGitHub, let annotation = annotation(event) { lines.append(annotation) }
         return lines.isEmpty ? nil : lines.map { $0 + "\n" }.joined()
     }

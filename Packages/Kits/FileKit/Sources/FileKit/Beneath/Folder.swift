@@ -54,7 +54,7 @@ public final class Folder: Sendable {
         return .kernel
     }
 
-    /// Opens what is at the path, if it is inside; links are followed as far as they stay inside too, or not at all.
+    /// Opens what is at the path, if that is inside. Links are followed while they stay inside, or not at all.
     ///
     /// - Parameter shown: how the path is named in errors of the descriptor.
     public func open(

@@ -194,6 +194,12 @@ extension FolderRoot {
         guard FileInfo.Kind(mode: status.st_mode) == .directory else { throw FileError("open", path, errno: ENOTDIR) }
         self.init(
             path: AbsolutePath(path).text, canonical: canonical, device: UInt64(status.st_dev),
-            inode: UInt64(status.st_ino))
+            inode: UInt64(status.st_ino), git: Self.git(canonical))
+    }
+
+    private static func git(_ folder: String) -> Git {
+        func holds(_ name: String) -> Bool { Files.exists("\(folder)/\(name)") }
+        if holds(".git") { return .workTree }
+        return ["HEAD", "objects", "refs"].allSatisfy(holds) ? .repository : .other
     }
 }
