@@ -119,7 +119,7 @@ struct GatewayScopeTests {
         }
     }
 
-    @Test("can be one of your own, if nobody could guess it and nobody else has it")
+    @Test("can be chosen by you, if it is long enough and not in use")
     func given() async throws {
         try await GatewayHome.with { home in
             let own = "my-own-token-for-the-lab-0123456789"
@@ -133,6 +133,17 @@ struct GatewayScopeTests {
                 second.code == 2 && second.errors.contains("another client has this token already"), "\(second.errors)")
             let short = try await create("short", "too-short")
             #expect(short.code == 2 && short.errors.contains("32 characters"), "\(short.errors)")
+            for odd in [String(repeating: " ", count: 40), "one two three four five six seven eight", "\(own)\u{E9}"] {
+                let refused = try await create("odd", odd)
+                #expect(refused.code == 2 && refused.errors.contains("no header could carry it"), "\(refused.errors)")
+            }
+            for name in ["", " ", "a ", "owner", "a\u{200B}b", "a\nb", String(repeating: "n", count: 65)] {
+                let refused = try await create(name, "\(own)-\(name.utf8.count)")
+                #expect(refused.code == 2 && refused.errors.contains("needs a name"), "\(name): \(refused.errors)")
+            }
+            let owner = String(try await home.martlet("gateway", "token").output.dropLast())
+            let taken = try await create("lesser", owner)
+            #expect(taken.code == 2 && taken.errors.contains("that is your own token"), "\(taken.errors)")
             try await home.serve { gateway in
                 let answer = try await home.get("\(gateway.address)/v1/models", headers(own))
                 #expect(answer.status == .ok)

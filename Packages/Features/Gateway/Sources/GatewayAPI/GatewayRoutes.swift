@@ -31,8 +31,10 @@ private func scopes(of route: Route) -> Set<ClientScope> {
     case "createCompletion", "createResponse", "createMessage", "countTokens", "createEmbeddings", "debugCompletion",
         "createSession", "deleteSession", "setTools":
         [.chat]
+    // Whoever began it, or would have to allow what it does.
+    case "stopTurn": [.chat, .approve]
     // What is told of them says nothing of others.
-    case "listModels", "getModel", "getModelBySlashedName", "listCapabilities", "getStatus", "stopTurn", "root",
+    case "listModels", "getModel", "getModelBySlashedName", "listCapabilities", "getStatus", "root",
         "openAPI":
         [.chat, .read]
     case "listProjects", "getProject", "listSessions", "getSession", "listMessages", "getStats", "getUsage",

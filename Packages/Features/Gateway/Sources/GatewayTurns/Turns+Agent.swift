@@ -47,7 +47,7 @@ extension Turns {
             sources: selection.sources(among: all).map {
                 OfferedTools($0, selected: selection.tools, runs: parts.toolRuns, tracer: parts.tracer)
             },
-            notices: selection.problems(among: all), canAsk: input.canAsk)
+            notices: selection.problems(among: all), canAsk: input.canAsk, client: input.client)
         do {
             let control = TurnControl()
             let agent = AgentTurn(parts: parts, plan: plan, control: control)

@@ -12,7 +12,7 @@ enum Attachments {
     static func file(_ given: ReadPath, _ context: ActionContext) throws -> Message.Part {
         let path = try context.path(given)
         let bytes = try path.read(limit: largest)
-        let name = path.absolute.split(separator: "/").last.map(String.init) ?? given.shown
+        let name = AbsolutePath(path.absolute).names.last.map { String(decoding: $0, as: UTF8.self) } ?? given.shown
         if let type = mediaType(bytes) {
             return .attachment(Attachment(name: name, mediaType: type, bytes: bytes))
         }

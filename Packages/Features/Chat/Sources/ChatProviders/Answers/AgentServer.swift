@@ -51,14 +51,17 @@ struct AgentServer: Sendable {
             if case InteractionError.unanswered = error {} else { settled.notice = AnyFailure(error).message }
         }
         do {
-            try await tell(answer, question.id, session, access)
+            if let notice = try await tell(answer, question.id, session, access) { settled.notice = notice }
         } catch let error where !(error is CancellationError) {
             settled.notice = "the answer did not reach \(access.name): \(AnyFailure(error).message)"
         }
         return settled
     }
 
-    private func tell(_ answer: ApprovalAnswer, _ id: String, _ session: String, _ access: ServerAccess) async throws {
+    /// - Returns: what the person is to know of how it was taken.
+    private func tell(
+        _ answer: ApprovalAnswer, _ id: String, _ session: String, _ access: ServerAccess
+    ) async throws -> String? {
         let place = try sessions.below("/\(session)/approvals/\(id)")
         var body: JSONObject = ["allow": .bool(answer.isAllowed)]
         switch answer.scope {
@@ -67,8 +70,17 @@ struct AgentServer: Sendable {
         case .project, .always: body["scope"] = "project"
         }
         body["reason"] = answer.reason.map(JSON.string)
-        let response = try await access.post(place, body)
-        guard !response.status.isSuccess else { return }
+        var response = try await access.post(place, body)
+        var notice: String?
+        if response.status == .forbidden, body["scope"] == "project" {
+            // Rules of a project may be for others to make.
+            body["scope"] = "session"
+            response = try await access.post(place, body)
+            notice =
+                "your answer counts for this conversation only: \(access.name) lets nobody but an administrator make"
+                + " rules for a project"
+        }
+        guard !response.status.isSuccess else { return notice }
         guard response.status.code != 404 else {
             throw ChatError(.unsupported, "the question is not open any more", provider: access.id, status: 404)
         }

@@ -118,12 +118,19 @@ struct GatewayTests {
     }
 
     /// Asks whether it may write, says what it was told, and is done. The answer comes on another connection.
-    private static func asking(_ answered: AsyncStream<JSON>.Continuation) -> ScriptedServer.Script {
+    private static func asking(
+        _ answered: AsyncStream<JSON>.Continuation, letsMakeRules: Bool = true
+    ) -> ScriptedServer.Script {
         let told = Gate()
         return { connection in
             let request = try connection.receiveRequest()
             guard request.target == "/v1/chat/completions" else {
-                answered.yield(["path": .string(request.target), "body": try JSON(parsing: request.body)])
+                let body = try JSON(parsing: request.body)
+                answered.yield(["path": .string(request.target), "body": body])
+                if !letsMakeRules, body["scope"] == "project" {
+                    return try connection.reply(
+                        Answers.error("this needs admin"), status: 403, headers: "Connection: close\r\n")
+                }
                 try connection.respond("{}")
                 return told.open()
             }
@@ -160,6 +167,22 @@ struct GatewayTests {
             #expect(done["result"] == "I write. Done." && done.exit == .done)
             #expect(person.asked.first == "chat.approve" && done.notices.contains("a.txt"))
             #expect(desk.asked.first?.headers["X-Martlet-Approvals"] == nil)
+        }
+    }
+
+    @Test(
+        "that takes no rule for a project from this client is told yes for the conversation, and the person hears of it"
+    )
+    func lesserRight() async throws {
+        let (answers, answered) = AsyncStream.makeStream(of: JSON.self)
+        try await withGateway(Self.asking(answered, letsMakeRules: false)) { desk in
+            desk.person = Person(["chat.approve": ["Yes, in this project"]])
+            let done = try await desk.say("Write")
+            answered.finish()
+            let told = await answers.reduce(into: [JSON?]()) { $0.append($1["body"]?["scope"]) }
+            #expect(told == ["project", "session"])
+            #expect(done["result"] == "I write. Done." && done.exit == .done)
+            #expect(done.notices.contains("counts for this conversation only"), "\(done.notices)")
         }
     }
 

@@ -33,19 +33,29 @@ final class ClientTokens: Sendable {
     /// - Throws: `RequestProblem` where it has ended, or was shown too often in this minute.
     func principal(_ shown: Secret) async throws -> Principal? {
         let digest = Self.digest(of: shown)
-        guard let (client, kept) = try await store.client(digest: digest) else { return nil }
+        guard let (client, kept) = try await client(digest) else { return nil }
         // The search ends at the first byte that differs, which tells of a digest and not of a token; this does not.
         guard ConstantTime.equal(digest.span, kept.span) else { return nil }
         let name = PlainText.escape(client.name)
         if let expires = client.expires, expires <= now() {
             throw RequestProblem.unauthorized(
-                "the token \(name) ended at \(expires.iso8601); make another one: martlet gateway token create")
+                "the token \(name) ended at \(expires.iso8601); make another one: martlet gateway token revoke \(name) and"
+                    + " martlet gateway token create \(name)")
         }
         try count(client, name)
         do { try await store.clientWasSeen(client) } catch {
             // A disk that is full is no reason to refuse somebody; only their last use is not known then.
         }
         return Principal(name, grant: Grant(Grant.Layer(.client(client.name), scopes: client.scopes)))
+    }
+
+    private func client(_ digest: [UInt8]) async throws -> (client: GatewayClient, digest: [UInt8])? {
+        do { return try await store.client(digest: digest) } catch let error where !(error is CancellationError) {
+            // Whoever shows a token that is not known yet hears nothing of this machine's files.
+            throw RequestProblem(
+                .serviceUnavailable, code: "gateway.store",
+                "the tokens of clients cannot be looked up now; 'martlet data check' on the gateway's machine says why")
+        }
     }
 
     /// One request more in this minute.

@@ -1,5 +1,6 @@
 import Capabilities
 import GatewayStore
+import HTTPServer
 import JSON
 import LoopKit
 import Registry
@@ -60,12 +61,41 @@ struct TokenActions {
             let now = context.host.now()
             return context.rows(
                 try await services.store.clients().map { ClientRow(client: $0, now: now) },
-                orSay: "no client has a token of its own; 'martlet gateway token create NAME' makes one")
+                orSay: "there are no client tokens yet; 'martlet gateway token create NAME' makes one")
         }
     }
 
     /// A shorter one could be guessed.
     private static let leastLength = 32
+    private static let longestName = 64
+
+    /// Names stand in refusals, lists and the audit, where each has to mean one client.
+    private static func check(name: String) throws {
+        let isPlain = PlainText.escape(name) == name && !name.contains(where: \.isNewline)
+        let isCut = name.first?.isWhitespace != false || name.last?.isWhitespace != false
+        guard isPlain, !isCut, name.utf8.count <= longestName, name != ClientTokens.owner.name else {
+            throw ServingError(
+                .settings,
+                "a token needs a name of 1 to \(longestName) bytes without control characters or blanks at its ends, and"
+                    + " not 'owner', which is yours")
+        }
+    }
+
+    private func check(_ given: Secret, _ context: ActionContext) async throws {
+        let (length, isPlain) = given.withText { text in
+            (text.utf8.count, text.utf8.allSatisfy { (0x21...0x7E).contains($0) })
+        }
+        guard length >= Self.leastLength, isPlain else {
+            throw ServingError(
+                .settings,
+                "a token needs \(Self.leastLength) characters at least, or it could be guessed, all of them ASCII and none"
+                    + " a blank, or no header could carry it")
+        }
+        let own = try await services.token.known(context.registry)?.token
+        guard own?.withText({ own in given.withText { $0 == own } }) != true else {
+            throw ServingError(.settings, "that is your own token, which may do more; leave --token-stdin away")
+        }
+    }
 
     private var create: Action {
         Action(
@@ -80,25 +110,23 @@ struct TokenActions {
             if let lifetime, lifetime <= .zero {
                 throw ServingError(.settings, "--expires needs a time that is more than nothing")
             }
-            guard !name.allSatisfy(\.isWhitespace) else { throw ServingError(.settings, "a token needs a name") }
-            if let given, given.withText({ $0.utf8.count < Self.leastLength }) {
-                throw ServingError(
-                    .settings, "a token needs \(Self.leastLength) characters at least, or it could be guessed")
-            }
+            try Self.check(name: name)
+            if let given { try await check(given, context) }
             let token = try given ?? ClientTokens.make()
             services.surroundings.redactor.learn(token)
             let client = GatewayClient(
                 name: name, scopes: scopes.isEmpty ? [.chat, .read] : Set(scopes), created: now,
                 expires: lifetime.map { now + $0 }, rate: rate)
             try await services.store.addClient(client, digest: ClientTokens.digest(of: token))
-            context.notice("the token is shown this once; nobody can read it again")
+            if given == nil { context.notice("copy the token now: it cannot be shown again") }
             return CreatedToken(client: client, token: token)
         }
         .byName()
         .details(
-            "chat asks models and runs turns, read looks at projects, sessions, files and usage, approve answers what a model "
-                + "has to ask for and writes files, admin changes projects and their rules. A gateway that runs takes the "
-                + "token at once."
+            "chat asks models and runs turns, whose models read the project's files and what was said; read looks at projects, "
+                + "sessions, files and usage; approve answers what a model has to ask for, and writes files; admin changes "
+                + "projects and their rules. Give --scope once for each: a console for approvals needs read and approve. A "
+                + "gateway that runs takes the token at once."
         )
         .example("martlet gateway token create ci --scope chat --expires 90d --rate 60", "For a build server")
         .example("martlet gateway token create console --scope read --scope approve", "For who watches the others")
@@ -117,7 +145,7 @@ struct TokenActions {
             let name = arguments["name"]?.string ?? ""
             guard let client = try await services.store.clients().first(where: { $0.name == name }) else { return nil }
             let last = client.used.map { ", used last at \($0.iso8601)" } ?? ", never used"
-            return "End the token \(PlainText.escape(name))\(last)"
+            return "End the token \(PlainText.escape(name))\(last); what runs for it goes on to its end"
         }
     }
 }

@@ -1,4 +1,5 @@
 import Capabilities
+import GatewayStore
 import GatewayTurns
 import HTTPCore
 import HTTPServer
@@ -22,7 +23,7 @@ struct ApprovalRoutes {
                 .body(ApprovalBody.self, "The answer", unknown: .ignored)
             ) { request, id, approval, body in
                 if body.answer.scope == .project { try request.principal?.grant.check(.route([.admin])) }
-                return try await answer(id, approval, body)
+                return try await answer(id, approval, body, by: request.principal)
             }.refusing(.notFound, .conflict),
         ].map { $0.tagged("approvals") }
     }
@@ -33,8 +34,19 @@ struct ApprovalRoutes {
         return WireList(rows: services.turns.openApprovals(of: session).map { WireApproval(ticket: $0, now: now) })
     }
 
-    private func answer(_ session: String, _ id: String, _ body: ApprovalBody) async throws -> ApprovalDone {
-        _ = try await services.session(session)
+    private func answer(
+        _ session: String, _ id: String, _ body: ApprovalBody, by principal: Principal?
+    ) async throws -> ApprovalDone {
+        let found = try await services.session(session)
+        if let ticket = services.turns.openApprovals(of: session).first(where: { $0.id == id }) {
+            // First, so that no answer counts of which nobody can tell whose it was.
+            try await services.store.audit(
+                AuditEntry(
+                    project: found.project, session: session, actor: principal?.name ?? "client",
+                    action: "approval.answered", subject: ticket.call.name,
+                    decision: body.answer.isAllowed ? "allowed" : "denied",
+                    detail: ["id": .string(ticket.call.id), "scope": body.answer.scope.json]))
+        }
         try services.turns.answer(id, of: session, body.answer)
         return ApprovalDone(id: id, isAllowed: body.answer.isAllowed)
     }

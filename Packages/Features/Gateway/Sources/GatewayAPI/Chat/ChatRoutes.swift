@@ -30,19 +30,21 @@ struct ChatRoutes {
                 .post, "/v1/chat/completions", "createCompletion", "An answer, in OpenAI's dialect or in gateways'",
                 wish, approvals,
                 .body(CompletionBody.self, "What is asked", unknown: .kept)
-            ) { _, wish, approvals, body in try await complete(body, wish, approvals).answer() }
+            ) { request, wish, approvals, body in
+                try await complete(body, wish, approvals, request.principal).answer()
+            }
             .answering(.ok, CompletionReply.self, "The answer").details(Self.details)
             .example(request: Self.example([:])),
             Route(
                 .post, "/v1/responses", "createResponse", "An answer, in the dialect of OpenAI's responses", wish,
                 .body(ResponsesBody.self, "What is asked", unknown: .kept)
-            ) { _, wish, body in try await respond(body, wish).answer() }
+            ) { request, wish, body in try await respond(body, wish, request.principal).answer() }
             .answering(.ok, ResponsesReply.self, "The answer")
             .example(request: ["model": .string(Self.model), "input": "What can you do?"]),
             Route(
                 .post, "/v1/messages", "createMessage", "An answer, in Anthropic's dialect", wish,
                 .body(MessagesBody.self, "What is asked", unknown: .kept)
-            ) { request, wish, body in try await message(body, wish, request.head).answer() }
+            ) { request, wish, body in try await message(body, wish, request).answer() }
             .answering(.ok, MessagesReply.self, "The answer").example(request: Self.example(["max_tokens": 1024])),
         ].map { route in
             route.answering(.ok, type: "text/event-stream", "The answer as it comes into being")
@@ -77,33 +79,39 @@ struct ChatRoutes {
 
     @inline(never)
     private func complete(
-        _ body: CompletionBody, _ wish: DialectWish?, _ approvals: ApprovalWish?
+        _ body: CompletionBody, _ wish: DialectWish?, _ approvals: ApprovalWish?, _ client: Principal?
     ) throws -> any Answerable {
         let request = try understood { () throws(DialectError) in try OpenAIRequest(body.json) }
-        let asked = try Asked(
+        var asked = try Asked(
             request.chat, request.native, wish: wish, hasFrames: true, approvals: approvals, services)
+        asked.input.client = client?.name
         let form = OpenAIForm(asked, includesUsage: request.wantsUsage, services)
         return Answering(services: services, asked: asked, form: form)
     }
 
     @inline(never)
-    private func respond(_ body: ResponsesBody, _ wish: DialectWish?) throws -> any Answerable {
+    private func respond(
+        _ body: ResponsesBody, _ wish: DialectWish?, _ client: Principal?
+    ) throws -> any Answerable {
         let request = try understood { () throws(DialectError) in try ResponsesRequest(body.json) }
-        let asked = try Asked(request.chat, request.native, wish: wish, hasFrames: false, services)
+        var asked = try Asked(request.chat, request.native, wish: wish, hasFrames: false, services)
+        asked.input.client = client?.name
         return Answering(services: services, asked: asked, form: ResponsesForm(asked, services))
     }
 
     @inline(never)
     private func message(
-        _ body: MessagesBody, _ wish: DialectWish?, _ head: HTTPRequestHead
+        _ body: MessagesBody, _ wish: DialectWish?, _ sent: ServerRequest
     ) throws -> any Answerable {
         let request = try understood { () throws(DialectError) in try AnthropicRequest(body.json) }
+        let head = sent.head
         var native = request.native
         // What the body may have in it is decided there too.
         let betas = head.headers.list("anthropic-beta")
         if !betas.isEmpty { native.headers["anthropic-beta"] = betas.joined(separator: ",") }
         if head.query == "beta=true" { native.query = head.query }
-        let asked = try Asked(request.chat, native, wish: wish, hasFrames: false, services)
+        var asked = try Asked(request.chat, native, wish: wish, hasFrames: false, services)
+        asked.input.client = sent.principal?.name
         return Answering(services: services, asked: asked, form: AnthropicForm(asked))
     }
 

@@ -36,7 +36,10 @@ struct SessionRoutes {
             Route(
                 .post, "/v1/sessions/{id}/tools", "setTools", "Says which tools a session may use", id,
                 .body(ToolsBody.self, "Which tools", unknown: .ignored)
-            ) { _, id, body in try await setTools(id, body) }.refusing(.notFound),
+            ) { request, id, body in
+                let mayEndAudit = request.principal?.grant.decide(.route([.admin])).isAllowed != false
+                return try await setTools(id, body, mayEndAudit: mayEndAudit)
+            }.refusing(.notFound),
         ].map { $0.tagged("sessions") }
     }
 
@@ -68,10 +71,13 @@ struct SessionRoutes {
         return WirePage(found, WireMessage.init)
     }
 
-    private func setTools(_ id: String, _ body: ToolsBody) async throws -> WireTools {
+    private func setTools(_ id: String, _ body: ToolsBody, mayEndAudit: Bool) async throws -> WireTools {
         let session = try await services.session(id)
         try await services.turns.check(body.selection, inProject: session.project)
-        try await store.setTools(body.selection, of: id)
-        return WireTools(session: id, selection: body.selection)
+        var selection = body.selection
+        // It is there for those who look at what others do.
+        if session.selection.auditLog, !mayEndAudit { selection.auditLog = true }
+        try await store.setTools(selection, of: id)
+        return WireTools(session: id, selection: selection)
     }
 }

@@ -30,7 +30,7 @@ extension GatewayStore {
     /// How exactly it is known when a client was there last: no request has to wait for a disk because of it.
     private static let precision = Duration.seconds(60)
 
-    /// Keeps a client. Of its token only a digest is known here, from which nobody can make the token again.
+    /// Stores a client with the SHA-256 digest of its token; the token itself is not stored.
     public func addClient(_ client: GatewayClient, digest: [UInt8]) async throws {
         try await database.write { connection in
             func exists(_ condition: SQL, _ value: some Storable) throws -> Bool {
@@ -72,7 +72,8 @@ extension GatewayStore {
     /// Notes that a client is there.
     public func clientWasSeen(_ client: GatewayClient) async throws {
         let time = now()
-        if let used = client.used, (.zero..<Self.precision).contains(time - used) { return }
+        // By order alone, since a database may hold any number.
+        if let used = client.used, used <= time, used > time + (.zero - Self.precision) { return }
         _ = try await finish { connection in
             try connection.run("UPDATE clients SET used = ? WHERE name = ?", time, client.name)
         }

@@ -17,6 +17,8 @@ struct AgentPlan: Sendable {
     /// What the client is told first.
     let notices: [String]
     let canAsk: Bool
+    /// Who asks, as the audit calls them.
+    let client: String?
 
     var place: TurnPlace {
         TurnPlace(

@@ -147,6 +147,7 @@ extension TurnRecorder {
         var detail: JSONObject = [
             "id": .string(update.call.id), "state": update.state.json, "input": update.call.input,
         ]
+        if let client = plan.client { detail["client"] = .string(client) }
         if let effect = update.effect { detail["effect"] = effect.json }
         if let source = update.source { detail["source"] = .string(source) }
         if let code = update.result?.exitCode { detail["exit_code"] = .int(code) }

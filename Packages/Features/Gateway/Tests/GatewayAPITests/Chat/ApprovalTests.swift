@@ -40,7 +40,13 @@ import Testing
             let files = try await gateway.json(.get, "/v1/projects/\(project)/files")["data"]?.array
             #expect(files?.map { $0["path"]?.string } == (allows ? ["new.txt"] : []))
             let audit = try await gateway.json(.get, "/v1/sessions/\(session)/audit")
-            #expect(audit["data"]?.array?.isEmpty == false)
+            let rows = audit["data"]?.array ?? []
+            // Who answered, and for whom the call was made.
+            let answered = rows.filter { $0["action"] == "approval.answered" }
+            #expect(
+                answered.count == 1 && answered.first?["actor"] == "tester" && answered.first?["subject"] == "fs.write")
+            #expect(answered.first?["decision"] == (allows ? "allowed" : "denied"))
+            #expect(rows.first { $0["action"] == "tool.call" }?["detail"]?["client"] == "tester")
         }
     }
 

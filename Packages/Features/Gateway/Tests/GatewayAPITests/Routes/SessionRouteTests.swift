@@ -1,4 +1,7 @@
+import Capabilities
+import GatewayTurns
 import HTTPCore
+import HTTPServer
 import JSON
 import Testing
 
@@ -37,6 +40,21 @@ import Testing
             _ = try await gateway.json(.get, "/v1/chat/completions/\(id)/status", status: 404)
             _ = try await gateway.json(.delete, "/v1/chat/completions/\(id)", status: 404)
             _ = try await gateway.json(.post, "/v1/sessions/\(id)/tools", [:], status: 404)
+        }
+    }
+
+    @Test("the audit of a session is ended by nobody but an administrator", arguments: [false, true])
+    func audit(isAdmin: Bool) async throws {
+        let scopes: Set<ClientScope> = isAdmin ? [.chat, .read, .admin] : [.chat, .read]
+        let lesser = Principal("lesser", grant: Grant(Grant.Layer(.client("lesser"), scopes: scopes)))
+        try await withGateway(TurnSettings(), { $0.authenticate = { _ in lesser } }) { gateway in
+            let id = try #require(try await gateway.json(.post, "/v1/sessions", [:])["id"]?.string)
+            let path = "/v1/sessions/\(id)/tools"
+            #expect(try await gateway.json(.post, path, ["audit_log": true])["audit_log"] == true)
+            let without = try await gateway.json(.post, path, [:])
+            #expect(without["audit_log"] == .bool(!isAdmin))
+            let off = try await gateway.json(.post, path, ["audit_log": false])
+            #expect(off["audit_log"] == .bool(!isAdmin))
         }
     }
 

@@ -1,0 +1,29 @@
+import Capabilities
+import GatewayStore
+import StorageKit
+import Testing
+
+@Suite("Clients with tokens of their own", .timeLimit(.minutes(5)))
+struct ClientTests {
+    @Test("are seen to the minute, also where the database holds a time that is none")
+    func seen() async throws {
+        try await withStore { store in
+            try await store.addClient(
+                GatewayClient(name: "ci", scopes: [.chat], created: Timestamp(microseconds: 0)), digest: [1, 2, 3])
+            for odd in [Int64.min, Int64.max, 0] {
+                try await store.database.write { connection in
+                    try connection.run("UPDATE clients SET used = ?", odd)
+                }
+                let (client, digest) = try #require(try await store.client(digest: [1, 2, 3]))
+                #expect(digest == [1, 2, 3] && client.used?.microseconds == odd)
+                try await store.clientWasSeen(client)
+                let seen = try #require(try await store.clients().first?.used)
+                #expect(seen > Days.start, "\(odd)")
+                // Within the minute it is not written again.
+                try await store.clientWasSeen(try #require(try await store.clients().first))
+                #expect(try await store.clients().first?.used == seen)
+            }
+            #expect(try await store.client(digest: [1, 2]) == nil)
+        }
+    }
+}
