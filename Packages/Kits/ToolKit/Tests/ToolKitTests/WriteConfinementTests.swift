@@ -52,6 +52,38 @@ struct WriteConfinementTests {
         }
     }
 
+    @Test("what other programs obey is the person's to change, by every tool and every name")
+    func guarded() async throws {
+        try await withPlayground { place in
+            try place.write(".claude/settings.json", "own\n")
+            #expect(unsafe symlink(".claude", "\(place.folder)/link") == 0)
+            let names = [
+                ".claude/settings.json", "./.claude/new", "link/settings.json", ".mcp.json", ".vscode/tasks.json",
+                ".envrc",
+                ".martlet/config.json", "sub/../.envrc", ".git/hooks/x", "sub/.git/config",
+            ]
+            try place.write("sub/f", "")
+            for name in names {
+                let path = JSON.string(name)
+                let calls: [(String, JSONObject)] = [
+                    ("fs.write", ["path": path, "content": "x", "create_folders": true]),
+                    ("multi.write", ["files": [["path": path, "content": "x"]], "create_folders": true]),
+                    ("edit.file", ["path": path, "patch": "@@ -1 +1 @@\n-own\n+x\n"]),
+                    ("multi.edit", ["path": path, "edits": [["old_text": "own", "new_text": "x"]]]),
+                ]
+                for (tool, input) in calls { _ = try await place.failure(tool, input) }
+            }
+            #expect(try place.content(".claude/settings.json") == "own\n")
+            #expect(try place.names().sorted() == [".claude", "link", "sub"])
+            // Deeper, and by other names, they are files like others.
+            for name in ["sub/.vscode/tasks.json", ".env", ".claude.md"] {
+                let done = try await place.run(
+                    "fs.write", ["path": .string(name), "content": "x", "create_folders": true])
+                #expect(!done.isError, "\(done.content)")
+            }
+        }
+    }
+
     @Test(
         "folders and files that are swapped for links all the time never have anything written outside",
         arguments: ConfinementTests.resolvers)

@@ -25,9 +25,7 @@ final class NewFolders {
                     "there is no \(Self.path(parts.prefix(count + 1)).shown), so that .. of it leads nowhere;"
                         + " give the path without it")
             }
-            guard !(parts.contains { $0.elementsEqual(".git".utf8) }) else {
-                throw WorkspaceError(.denied, "\(path.shown) belongs to git; change it by git's own commands")
-            }
+            try Workspace.requireOrdinary(parts, path)
             guard path.bytes.last != Byte.slash else {
                 throw WorkspaceError(.notFile, "\(path.shown) names a folder; give the path of a file")
             }

@@ -1,5 +1,6 @@
 import FileKit
 import Glibc
+import SandboxKit
 
 /// Where a file is, or is going to be: a folder that is open, and a name in it that is no link.
 ///
@@ -78,13 +79,23 @@ extension Folder {
 }
 
 extension Workspace {
-    /// Refuses what belongs to git: its hooks and settings name programs that git runs, so that whoever may write
-    /// files could run commands.
     fileprivate func requireOrdinary(_ folder: Folder, _ name: [UInt8], _ path: EntryPath) throws(WorkspaceError) {
-        let names =
-            EntryPath(bytes: folder.location).parts.dropFirst(EntryPath(bytes: root.location).parts.count) + [name[...]]
-        guard !(names + path.parts).contains(where: { $0.elementsEqual(".git".utf8) }) else {
+        let above = EntryPath(bytes: root.location).parts.count
+        try Self.requireOrdinary(Array(EntryPath(bytes: folder.location).parts.dropFirst(above)) + [name[...]], path)
+        // Also by the name that was given, since a link of that name could be made to lead elsewhere.
+        try Self.requireOrdinary(path.parts, path)
+    }
+
+    /// Refuses what belongs to git or holds settings of tools: they name programs that are run, so that whoever may write
+    /// files could run commands.
+    ///
+    /// - Parameter parts: the names from the workspace on.
+    static func requireOrdinary(_ parts: [ArraySlice<UInt8>], _ path: EntryPath) throws(WorkspaceError) {
+        if parts.contains(where: { $0.elementsEqual(".git".utf8) }) {
             throw WorkspaceError(.denied, "\(path.shown) belongs to git; change it by git's own commands")
+        }
+        if let name = Sandbox.guardedNames.first(where: { name in parts.first?.elementsEqual(name.utf8) == true }) {
+            throw WorkspaceError(.denied, "other programs obey what \(name) holds; let the person change it")
         }
     }
 }
