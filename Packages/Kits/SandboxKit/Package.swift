@@ -17,7 +17,7 @@ let package = Package(
         .testTarget(
             name: "SandboxKitTests",
             dependencies: [
-                "SandboxKit", .product(name: "Core", package: "Core"),
+                "SandboxKit", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "ProcessKit", package: "ProcessKit"),
             ]),
     ])

@@ -87,8 +87,7 @@ public final class SandboxEngine: Sendable {
         }
         throw SandboxError(
             .unavailable,
-            "commands have to run in a sandbox, which does not work here (\(reason)); install bubblewrap and allow"
-                + " user name spaces, or have the settings say that commands need no sandbox")
+            "commands have to run in a sandbox, which does not work here (\(reason)); \(SandboxError.mend)")
     }
 
     /// The version of libseccomp in use.

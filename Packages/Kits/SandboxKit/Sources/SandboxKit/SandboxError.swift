@@ -16,6 +16,9 @@ public struct SandboxError: Failure, Hashable {
         case folder
     }
 
+    /// What a person can do where sandboxes do not work.
+    public static let mend = "install the package bubblewrap; in a container, allow it to make name spaces"
+
     init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message

@@ -49,49 +49,52 @@ struct EscapeTests {
         }
     }
 
-    @Test("is a socket but those of the internet, a key, or a call that goes round the filter", arguments: Place.users)
-    func calls(user: Place.User) async throws {
-        try await Place.run { place in
-            try place.write(
-                "calls.py",
-                """
-                import ctypes, errno, fcntl, os, socket
-                libc = ctypes.CDLL(None, use_errno=True)
-                def call(name, *arguments):
-                    ctypes.set_errno(0)
-                    result = libc.syscall(*[ctypes.c_long(a) for a in arguments])
-                    print(name, errno.errorcode.get(ctypes.get_errno()) if result < 0 else 'reached')
-                for name, family in dict(unix=1, netlink=16, packet=17, alg=38, vsock=40, odd=5).items():
-                    try: socket.socket(family, socket.SOCK_DGRAM); print(name, 'reached')
-                    except OSError as e: print(name, errno.errorcode[e.errno])
-                call('wide', 41, 0x100000001, 1, 0)
-                call('io_uring', 425, 1, 0)
-                call('clone3', 435, 0, 0)
-                call('openat2', 437, -100, 0, 0, 0)
-                call('keyctl', 250, 0, -3, 1)
-                call('add_key', 248, 0, 0, 0, 0, 0)
-                call('clone', 56, 0x10000000 | 17, 0, 0, 0, 0)
-                for name, request in dict(typing=0x5412, console=0x541C).items():
-                    try: fcntl.ioctl(0, request, b'x'); print(name, 'reached')
-                    except OSError as e: print(name, errno.errorcode[e.errno])
-                socket.socketpair(); socket.socket(socket.AF_INET); socket.socket(socket.AF_INET6)
-                print('done')
-                """)
-            let seen = try await place.run("/usr/bin/python3 calls.py", as: user)
-            let refused = [
-                "unix", "netlink", "packet", "alg", "vsock", "odd", "wide", "io_uring", "keyctl", "add_key", "clone",
-                "typing", "console",
-            ]
-            for name in refused { #expect(seen.contains("\(name) EPERM\n"), "\(name): \(seen)") }
-            for name in ["clone3", "openat2"] { #expect(seen.contains("\(name) ENOSYS\n"), "\(name): \(seen)") }
-            #expect(seen.hasSuffix("done\n"), "\(seen)")
-            // Without a sandbox they are there, so that it is the sandbox that refuses.
-            let control = try await place.shell("/usr/bin/python3 calls.py")
-            for name in ["unix", "netlink"] { #expect(control.contains("\(name) reached\n"), "\(control)") }
-        }
-    }
-
     #if arch(x86_64)
+        @Test(
+            "is a socket but those of the internet, a key, or a call that goes round the filter", arguments: Place.users
+        )
+        func calls(user: Place.User) async throws {
+            try await Place.run { place in
+                try place.write(
+                    "calls.py",
+                    """
+                    import ctypes, errno, fcntl, os, socket
+                    libc = ctypes.CDLL(None, use_errno=True)
+                    def call(name, *arguments):
+                        ctypes.set_errno(0)
+                        result = libc.syscall(*[ctypes.c_long(a) for a in arguments])
+                        print(name, errno.errorcode.get(ctypes.get_errno()) if result < 0 else 'reached')
+                    for name, family in dict(unix=1, netlink=16, packet=17, alg=38, vsock=40, odd=5).items():
+                        try: socket.socket(family, socket.SOCK_DGRAM); print(name, 'reached')
+                        except OSError as e: print(name, errno.errorcode[e.errno])
+                    call('wide', 41, 0x100000001, 1, 0)
+                    call('io_uring', 425, 1, 0)
+                    call('clone3', 435, 0, 0)
+                    call('openat2', 437, -100, 0, 0, 0)
+                    call('keyctl', 250, 0, -3, 1)
+                    call('add_key', 248, 0, 0, 0, 0, 0)
+                    call('clone', 56, 0x10000000 | 17, 0, 0, 0, 0)
+                    for name, request in dict(typing=0x5412, console=0x541C).items():
+                        try: fcntl.ioctl(0, request, b'x'); print(name, 'reached')
+                        except OSError as e: print(name, errno.errorcode[e.errno])
+                    socket.socketpair(); socket.socket(socket.AF_INET); socket.socket(socket.AF_INET6)
+                    print('done')
+                    """)
+                let seen = try await place.run("/usr/bin/python3 calls.py", as: user)
+                let refused = [
+                    "unix", "netlink", "packet", "alg", "vsock", "odd", "wide", "io_uring", "keyctl", "add_key",
+                    "clone",
+                    "typing", "console",
+                ]
+                for name in refused { #expect(seen.contains("\(name) EPERM\n"), "\(name): \(seen)") }
+                for name in ["clone3", "openat2"] { #expect(seen.contains("\(name) ENOSYS\n"), "\(name): \(seen)") }
+                #expect(seen.hasSuffix("done\n"), "\(seen)")
+                // Without a sandbox they are there, so that it is the sandbox that refuses.
+                let control = try await place.shell("/usr/bin/python3 calls.py")
+                for name in ["unix", "netlink"] { #expect(control.contains("\(name) reached\n"), "\(control)") }
+            }
+        }
+
         @Test("is a call by the numbers of another architecture")
         func otherNumbers() async throws {
             try await Place.run { place in
@@ -105,7 +108,8 @@ struct EscapeTests {
                         puts("reached");
                     }
                     """)
-                #expect(try await place.shell("gcc -o old old.c && ./old") == "reached\n")
+                // A kernel that knows none refuses them itself.
+                guard try await place.shell("gcc -o old old.c && ./old") == "reached\n" else { return }
                 let seen = try await place.run("./old; echo $?")
                 // 128 and SIGSYS.
                 #expect(seen.hasSuffix("159\n") && !seen.contains("reached"), "\(seen)")

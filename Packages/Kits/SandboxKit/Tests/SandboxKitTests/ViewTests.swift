@@ -73,7 +73,7 @@ struct ViewTests {
         #expect(whole?.kind == .folder)
         let absent = SandboxEngine(launcher: Launcher(), variables: ["PATH": "/nowhere"])
         let problem = try await absent.problem()
-        #expect(problem?.kind == .unavailable && problem?.message.contains("install bubblewrap") == true)
+        #expect(problem?.kind == .unavailable && problem?.message.contains("install the package bubblewrap") == true)
         #expect(try await SandboxEngine(launcher: Launcher(), variables: Place.variables).problem() == nil)
     }
 

@@ -116,22 +116,6 @@ struct ShellToolTests {
         }
     }
 
-    @Test("pieces of UTF-8 cut anywhere make the same text")
-    func pieces() {
-        var random = SeededGenerator(seed: 31)
-        for _ in 0..<500 {
-            let text = String((0..<20).compactMap { _ in "aé€🎈\n日".randomElement(using: &random) })
-            var rest = Array(text.utf8)
-            var (pieces, told) = (UTF8Pieces(), "")
-            while !rest.isEmpty {
-                let count = Int.random(in: 1...3, using: &random)
-                told += pieces.text(Array(rest.prefix(count)))
-                rest.removeFirst(min(count, rest.count))
-            }
-            #expect(told + pieces.rest() == text)
-        }
-    }
-
     @Test("a hundred megabytes are told in little memory, and of them the beginning and the end are given")
     func large() async {
         await #expect(processExitsWith: .success) {
@@ -152,19 +136,6 @@ struct ShellToolTests {
                 #expect(grown < 24 << 20, "\(grown) bytes more")
             }
         }
-    }
-
-    @Test("what is left out of long output is counted, and whole lines stay")
-    func excerpt() {
-        var excerpt = OutputExcerpt()
-        let line = Array("0123456\n".utf8)
-        for _ in 0..<100_000 { excerpt.add(line) }
-        let text = excerpt.text
-        let parts = text.split(separator: "[… ")
-        #expect(parts.count == 2 && parts[0].utf8.count % 8 == 0)
-        let left = Int(parts[1].prefix { $0.isNumber }) ?? 0
-        let note = "[… \(left) bytes are left out here …]\n"
-        #expect(left + text.utf8.count - note.utf8.count == 800_000)
     }
 
     @Test("a command that takes too long is ended with all that it has started, also what ignores the request")

@@ -50,6 +50,16 @@ extension GrantedPath {
         return Int(try place.status(for: "look at").size)
     }
 
+    /// Opens the folder that it names.
+    public func folder() throws(FileError) -> Folder {
+        guard let bounds else {
+            return Folder(try FileDescriptor.open(absolute, O_RDONLY | O_DIRECTORY, for: "open"))
+        }
+        let folder = Folder(try open(try opened(bounds, "open"), bounds.names, to: .list, "open"))
+        try require(folder.location, bounds, "open")
+        return folder
+    }
+
     // MARK: Beneath a root
 
     private func makeFolders() throws(FileError) {

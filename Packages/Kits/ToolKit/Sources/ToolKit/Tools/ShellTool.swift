@@ -10,16 +10,21 @@ struct ShellTool: WorkspaceTool {
         "It runs in a sandbox: it can write only in the working folder, but for .git/hooks, .git/config and the settings"
         + " of editors and agents there; the home and /tmp are empty and gone afterwards"
 
-    private let shell: Shell
+    /// A longer one would not fit into an argument.
+    private static let longestCommand = 100_000
 
-    init(_ shell: Shell) {
-        self.shell = shell
+    private let options: ShellOptions
+    private let runner: CommandRunner
+
+    init(_ options: ShellOptions) {
+        self.options = options
+        runner = CommandRunner(variables: options.variables, sandbox: options.sandbox)
     }
 
     let name = "bash.run"
     var summary: String {
         let reach =
-            switch shell.options.sandbox?.hasNetwork {
+            switch options.sandbox?.hasNetwork {
             case nil: "It can do whatever the user can, also outside of the working folder and over the network."
             case true?: "\(Self.confined)."
             case false?: "\(Self.confined), and there is no network."
@@ -43,20 +48,21 @@ struct ShellTool: WorkspaceTool {
         _ input: ToolInput, in workspace: Workspace, telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> ToolOutcome {
         let command = input.text("command")
-        guard !command.utf8.contains(0), (1...Shell.longestCommand).contains(command.utf8.count) else {
+        guard !command.utf8.contains(0), (1...Self.longestCommand).contains(command.utf8.count) else {
             throw WorkspaceError(
                 .input,
-                "the command is empty, has a NUL or is longer than \(Shell.longestCommand) bytes; write a longer"
+                "the command is empty, has a NUL or is longer than \(Self.longestCommand) bytes; write a longer"
                     + " one to a file and run that")
         }
         let path = try input.text("folder").isEmpty ? EntryPath.here : EntryPath(input.text("folder"))
         let limit = Duration.milliseconds(input.number("timeout_ms") ?? Self.usualLimit)
         let folder = try await workspace.work { _ in try workspace.folder(path) }
-        let result = try await shell.run(command, in: folder, of: workspace, limit: limit, telling: tell)
-        return Self.outcome(result, limit, shell.options.sandbox)
+        let result = try await runner.run(
+            ["bash", "-c", command, "bash"], in: folder, of: workspace.root, limit: limit, telling: tell)
+        return Self.outcome(result, limit, options.sandbox)
     }
 
-    private static func outcome(_ result: ShellResult, _ limit: Duration, _ sandbox: Sandbox?) -> ToolOutcome {
+    private static func outcome(_ result: CommandResult, _ limit: Duration, _ sandbox: Sandbox?) -> ToolOutcome {
         var text = result.output.text
         if !text.isEmpty, !text.hasSuffix("\n") { text += "\n" }
         var notes: [String] = []

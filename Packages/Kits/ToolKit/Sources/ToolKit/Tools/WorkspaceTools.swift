@@ -35,7 +35,7 @@ public final class WorkspaceTools: ToolSource {
             offered += [WriteTool(seen: seen), MultiWriteTool(seen: seen)] as [any WorkspaceTool]
             offered += [PatchTool(seen: seen), EditTool(seen: seen)] as [any WorkspaceTool]
         }
-        if offer == .all { offered.append(ShellTool(Shell(shell))) }
+        if offer == .all { offered.append(ShellTool(shell)) }
         self.offered = offered
     }
 

@@ -1,21 +1,23 @@
-import ProcessKit
+public import ProcessKit
 
 /// How a command ended.
-struct ShellResult: Sendable {
-    var output: OutputExcerpt
+public struct CommandResult: Sendable {
+    /// What it printed, its messages among it.
+    public internal(set) var output: OutputExcerpt
     /// Nil where it had to be killed.
-    var status: ChildStatus?
-    var isOverTime = false
+    public internal(set) var status: ChildStatus?
+    public internal(set) var isOverTime = false
 }
 
 /// Takes what a running command prints, until it and all that it has started have ended or have to.
-struct ShellFollowing: Sendable {
+struct CommandFollowing: Sendable {
     /// How long is waited for the rest of what was printed, where somebody out of reach still holds the other end.
     private static let rest = Duration.milliseconds(200)
 
     let child: ChildProcess
     let output: OutputPipe
-    let limit: Duration
+    /// Nil for a command that may take any time.
+    let limit: Duration?
     let tell: @Sendable (String) async -> Void
 
     private enum Event: Sendable {
@@ -28,14 +30,14 @@ struct ShellFollowing: Sendable {
     }
 
     /// Ends soon after `stop` does.
-    func run(_ stop: AsyncStream<Void>) async -> ShellResult {
+    func run(_ stop: AsyncStream<Void>) async -> CommandResult {
         await withTaskGroup(of: Event.self) { group in
-            var result = ShellResult(output: OutputExcerpt())
+            var result = CommandResult(output: OutputExcerpt())
             var hasAll = false
             var isEnding = false
             group.addTask { .output(await take()) }
             group.addTask { .ended(await status()) }
-            group.addTask { await pause(limit) ? .limitIsOver : .cancelled }
+            if let limit { group.addTask { await pause(limit) ? .limitIsOver : .cancelled } }
             group.addTask {
                 for await _ in stop {}
                 return Task.isCancelled ? .cancelled : .stopped
@@ -54,7 +56,7 @@ struct ShellFollowing: Sendable {
                     isEnding = true
                     if case .limitIsOver = event { result.isOverTime = true }
                     child.send(.terminate)
-                    group.addTask { await pause(Shell.grace) ? .restIsOver : .cancelled }
+                    group.addTask { await pause(CommandRunner.grace) ? .restIsOver : .cancelled }
                 case .restIsOver: group.cancelAll()
                 case .cancelled: continue
                 }
