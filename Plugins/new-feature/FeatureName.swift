@@ -37,7 +37,7 @@ struct FeatureName: CustomStringConvertible {
     private static let commands = [
         "access", "commands", "completion", "config", "data", "docs", "doctor", "features", "file", "help", "host",
         "profile",
-        "profiles", "run", "runner", "runs", "terminal", "version",
+        "profiles", "run", "runner", "runs", "shell", "terminal", "version",
     ]
     private static let systemModules = [
         "Builtin", "CxxStdlib", "Dispatch", "Distributed", "Foundation", "FoundationEssentials", "Glibc", "Observation",

@@ -11,7 +11,7 @@ let package = Package(
     dependencies: [
         .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
         .package(path: "../../Kits/HTTPKit"), .package(path: "../../Kits/LoopKit"),
-        .package(path: "../../Kits/ProcessKit"),
+        .package(path: "../../Kits/ProcessKit"), .package(path: "../../Kits/SandboxKit"),
         .package(path: "../../Kits/StorageKit"), .package(path: "../../Kits/TerminalKit"),
         .package(path: "../../Kits/YAMLKit"), .package(path: "../Host"),
     ],
@@ -38,6 +38,7 @@ let package = Package(
             dependencies: [
                 "Bundles", "Expressions", "RunReports", "Runs", core, .product(name: "FileKit", package: "FileKit"),
                 .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
+                .product(name: "SandboxKit", package: "SandboxKit"),
                 .product(name: "StorageKit", package: "StorageKit"),
                 .product(name: "TerminalKit", package: "TerminalKit"),
             ]),

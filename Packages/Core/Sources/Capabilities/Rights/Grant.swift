@@ -15,6 +15,8 @@ public struct Grant: Sendable, Hashable {
         public var folders: Folders?
         /// Patterns for the names of secrets whose values may be had; nil for all.
         public var secrets: [String]?
+        /// Patterns for the programs that actions may run; nil for all.
+        public var programs: [String]?
         /// What may be done at a server of ours; nil for everything.
         public var scopes: Set<ClientScope>?
         /// Patterns for the tools that models may use without anybody being asked, as `source/tool`.
@@ -22,7 +24,7 @@ public struct Grant: Sendable, Hashable {
 
         public init(
             _ holder: Holder, effects: Effect = .reads, actions: [String] = [], hosts: Hosts = .all,
-            folders: Folders? = Folders(), secrets: [String]? = [],
+            folders: Folders? = Folders(), secrets: [String]? = [], programs: [String]? = [],
             scopes: Set<ClientScope>? = nil, tools: [String] = []
         ) {
             self.holder = holder
@@ -31,6 +33,7 @@ public struct Grant: Sendable, Hashable {
             self.hosts = hosts
             self.folders = folders
             self.secrets = secrets
+            self.programs = programs
             self.scopes = scopes
             self.tools = tools
         }
@@ -95,6 +98,19 @@ public struct Grant: Sendable, Hashable {
                 return .deny(
                     rule: "\(layer.holder.words) may not have the secret \(shown)",
                     mend: layer.mend("secrets", layer.secrets == [] ? "" : nil, shown))
+            }
+            return .allow(rule: allowance)
+        case .program(let name):
+            for layer in layers where layer.programs?.contains(where: { Pattern.fits($0, name) }) == false {
+                let shown = PlainText.escape(name)
+                return .deny(
+                    rule: "\(layer.holder.words) may not run the program \(shown)",
+                    mend: layer.mend("programs", layer.programs == [] ? "" : nil, shown))
+            }
+            return .allow(rule: allowance)
+        case .network:
+            for layer in layers {
+                if let refusal = layer.refusalOfNetwork() { return refusal }
             }
             return .allow(rule: allowance)
         case .route(let wanted):
@@ -217,6 +233,18 @@ extension Grant.Layer {
         return .deny(
             rule: "\(holder.words) may not speak to \(shown)",
             mend: mend("hosts", isDefault ? "set-up, " : nil, shown))
+    }
+
+    fileprivate func refusalOfNetwork() -> GrantDecision? {
+        switch hosts {
+        case .all: return nil
+        case .named(let patterns) where patterns.contains("*"): return nil
+        case .named, .setUp:
+            let standard: String? = if case .setUp = hosts { "" } else { nil }
+            return .deny(
+                rule: "\(holder.words) may not let a program speak to whom it wants", mend: mend("hosts", standard, "*")
+            )
+        }
     }
 
     /// The line that would permit it. Where a list has not been written yet, what is permitted without it has to be on it.

@@ -6,6 +6,10 @@ public enum GrantRequest: Sendable, Hashable {
     case path(String, PathPurpose)
     /// The value of a secret. What signs a request to the server that it was made for needs no permission.
     case secret(SecretName)
+    /// A program that an action runs.
+    case program(String)
+    /// Whatever there is in the network, for a program that speaks to whom it wants.
+    case network
     /// A route of a server of ours, which one of these scopes opens.
     case route(Set<ClientScope>)
     /// A tool that a model wants to use without anybody being asked.

@@ -141,6 +141,7 @@ extension Schema {
             guard let text = value.string else { return [] }
             return [.path(AbsolutePath(AbsolutePath.joined(text, in: folder)).text, purpose)]
         case .secretName: return value.string.map { [.secret(SecretName($0))] } ?? []
+        case .program: return value.string.map { [.program($0)] } ?? []
         case .host:
             // What cannot be read here is decided about by the client, when it is spoken to.
             return value.string.flatMap { ServerPattern.address(of: $0) }.map { [.host($0.host, port: $0.port)] } ?? []

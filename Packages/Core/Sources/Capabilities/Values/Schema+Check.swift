@@ -46,7 +46,7 @@ extension Schema {
         case .number(let range):
             guard let number = value.double else { return needs("a number", value) }
             return outside(number, range)
-        case .string, .path, .url, .host, .secret, .secretName, .time:
+        case .string, .path, .url, .host, .secret, .secretName, .program, .time:
             return value.string == nil ? needs("text", value) : textProblem(value)
         case .choice(let names):
             guard let text = value.string else { return needs("one of \(names.joined(separator: ", "))", value) }
@@ -101,6 +101,8 @@ extension Schema {
             "needs a host, not an empty text"
         case .secretName where value.string?.isEmpty == true:
             "needs the name of a secret, not an empty text"
+        case .program where value.string?.isEmpty == true:
+            "needs the name of a program, not an empty text"
         default: nil
         }
     }

@@ -28,7 +28,7 @@ extension Schema {
         case .number(let range):
             guard let range else { return ["type": "number"] }
             return ["type": "number", "minimum": .double(range.lowerBound), "maximum": .double(range.upperBound)]
-        case .string, .path, .host, .secretName: return ["type": "string"]
+        case .string, .path, .host, .secretName, .program: return ["type": "string"]
         case .secret: return ["type": "string", "writeOnly": true]
         case .choice(let names): return ["type": "string", "enum": .array(names.map { .string($0) })]
         case .url: return ["type": "string", "format": "uri"]

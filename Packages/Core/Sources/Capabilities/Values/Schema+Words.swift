@@ -19,7 +19,7 @@ extension Schema {
             return try checked(.double(value))
         case .any, .array, .map, .record:
             return try structured(word)
-        case .string, .choice, .path, .url, .host, .duration, .size, .time, .secret, .secretName:
+        case .string, .choice, .path, .url, .host, .duration, .size, .time, .secret, .secretName, .program:
             return try checked(.string(word))
         }
     }

@@ -22,6 +22,8 @@ public indirect enum Schema: Sendable, Hashable {
     case secret
     /// What a secret is called.
     case secretName
+    /// The name of a program that is to be run.
+    case program
     case array(Schema)
     case map(Schema)
     case record([Property])

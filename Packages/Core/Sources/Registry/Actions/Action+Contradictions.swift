@@ -81,7 +81,7 @@ extension Schema {
     /// Whether a value can name a file, a server or a secret.
     fileprivate var mayNameAnything: Bool {
         switch self {
-        case .path, .url, .host, .secret, .secretName, .any: true
+        case .path, .url, .host, .secret, .secretName, .program, .any: true
         case .array(let schema), .map(let schema), .optional(let schema): schema.mayNameAnything
         case .record(let properties): properties.contains(where: \.schema.mayNameAnything)
         case .boolean, .integer, .number, .string, .choice, .duration, .size, .time: false

@@ -188,6 +188,28 @@ struct GrantTests {
         #expect(Grant.person.decide(.secret("openai")).isAllowed)
     }
 
+    @Test(
+        "runs the programs that each of its layers names, and lets them into the network only where all servers are named"
+    )
+    func programs() {
+        func mend(_ grant: Grant, _ request: GrantRequest) -> String? {
+            if case .deny(_, let mend) = grant.decide(request) { mend } else { nil }
+        }
+        func layer(_ programs: [String], _ hosts: Grant.Hosts = .setUp([])) -> Grant {
+            Grant(Grant.Layer(.bundle("b"), hosts: hosts, programs: programs))
+        }
+        let both = layer(["make", "npm*"]).narrowed(by: layer(["*"]))
+        #expect(both.decide(.program("make")).isAllowed && both.decide(.program("npmx")).isAllowed)
+        #expect(!both.decide(.program("./make")).isAllowed && !both.decide(.program("rm")).isAllowed)
+        #expect(mend(layer([]), .program("make")) == #"add programs: ["make"] to permissions"#)
+        #expect(mend(both, .program("rm")) == #"add "rm" to permissions.programs"#)
+        #expect(Grant.person.decide(.program("rm")).isAllowed && !Grant.model.decide(.program("ls")).isAllowed)
+        #expect(mend(layer([]), .network) == #"add hosts: ["*"] to permissions"#)
+        #expect(mend(layer([], .named(["*.com"])), .network) == #"add "*" to permissions.hosts"#)
+        #expect(layer([], .named(["*"])).decide(.network).isAllowed && Grant.person.decide(.network).isAllowed)
+        #expect(!layer([], .named(["*"])).narrowed(by: layer([])).decide(.network).isAllowed)
+    }
+
     @Test("opens the routes of its scopes, and says which scope is missing")
     func routes() {
         let reader = Grant(Grant.Layer(.client("ci"), scopes: [.chat, .read]))

@@ -16,9 +16,7 @@ enum GatewayChecks {
             }
             do {
                 if let problem = try await options.sandboxProblem() {
-                    return .warning(
-                        problem.message,
-                        mend: "install the package bubblewrap; in a container, allow it to make name spaces")
+                    return .warning(problem.message, mend: SandboxError.mend)
                 }
                 return .ok("commands of models see the project's folder and the system's programs only")
             } catch {

@@ -3,6 +3,7 @@ import Capabilities
 import ProcessKit
 public import Registry
 import Runs
+import SandboxKit
 public import Settings
 import StorageKit
 
@@ -13,11 +14,12 @@ public struct RunnerFeature: Feature {
     public static let manifest = Manifest(
         id: "runner", summary: "Run bundles of actions unattended", version: "0.1.0",
         provides: [.shared((any DataStore).self), .shared((any CompanionFiles).self)],
-        namespaces: ["run", "runs", "file"],
+        namespaces: ["run", "runs", "file", "shell"],
         groups: [
             "run": "Run a bundle of actions, or have it run by itself",
             "runs": "Look at runs that were, and go on with them",
             "file": "Read and write text files, for bundles",
+            "shell": "Run programs in a sandbox, for bundles",
         ])
 
     public init(_ settings: FeatureSettings) {}
@@ -29,8 +31,11 @@ public struct RunnerFeature: Feature {
             (any DataStore).self,
             DatabaseStore(id: "runner.runs", summary: "Runs of bundles", database: services.journal.database))
         registry.provide((any CompanionFiles).self, BundleCompanions())
+        registry.uses(Library("libseccomp") { SandboxEngine.filterLibraryVersion })
+        registry.add(ShellActions.check)
         let groups = [
             RunAction(services).all, RunsActions(services).all, InstallAction.all, StepActions.all, FileActions.all,
+            ShellActions.all,
         ]
         for action in groups.joined() { registry.add(action) }
     }

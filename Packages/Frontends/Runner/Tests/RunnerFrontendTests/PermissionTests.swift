@@ -47,6 +47,51 @@ struct PermissionTests {
         }
     }
 
+    @Test("is to run the programs that it names, in the folder that it may write in, and to let them into no network")
+    func programs() async throws {
+        try await Desk.with { desk in
+            desk.variables["PATH"] = "/usr/bin:/bin"
+            func text(_ permissions: String, _ with: String) -> String {
+                "name: p\npermissions: {\(permissions)}\nsteps: [{id: s, action: shell.run, with: {\(with)}}]"
+            }
+            let work = "folder: '\(desk.folder)/work'"
+            let all = "effects: writes, paths: ['\(desk.folder)/work'], programs: [sh]"
+            try FileKit.Files.makeDirectories("\(desk.folder)/work")
+            try desk.write("inside", "work/f")
+            try desk.write("outside", "beside")
+            let script =
+                "program: sh, arguments: [-c, 'cat f ../beside; cat $HOME/beside; echo $MINE > made'], env: {MINE: own}"
+            for (permissions, words) in [
+                ("effects: writes, paths: ['\(desk.folder)/work']", "add programs: [\"sh\"] to permissions"),
+                (
+                    "effects: writes, programs: [make], paths: ['\(desk.folder)/work']",
+                    "add \"sh\" to permissions.programs"
+                ),
+                ("programs: [sh], paths: ['\(desk.folder)/work']", "permissions.effects to writes"),
+                ("effects: writes, programs: [sh]", "may not write \(desk.folder)/work"),
+            ] {
+                let failure = try await desk.failure(text(permissions, "\(work), \(script)"))
+                #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
+            }
+            let run = try await desk.run(text(all, "\(work), \(script)"))
+            let result = run.json["steps"]?[0]?["result"]
+            #expect(run.exit == .done && result?["exit_code"] == 0, "\(run.json)")
+            #expect(result?["output"]?.string?.hasPrefix("inside") == true, "\(run.json)")
+            #expect(result?["output"]?.string?.contains("outside") == false, "\(run.json)")
+            #expect(try desk.read("work/made") == "own\n" && !Files.exists("\(desk.folder)/work/.claude"))
+            let network = try await desk.run(text(all, "\(work), program: sh, arguments: [-c, 'true'], network: true"))
+            #expect(
+                network.json["steps"]?[0]?["error"]?["message"]?.string?.contains("add hosts: [\"*\"]") == true,
+                "\(network.json)")
+            let failed = try await desk.run(text(all, "\(work), program: sh, arguments: [-c, 'echo why; exit 3']"))
+            let step = failed.json["steps"]?[0]
+            #expect(failed.exit == .toolFailed && step?["result"]?["output"] == "why\n", "\(failed.json)")
+            #expect(
+                step?["error"]?["message"]?.string?.contains("sh ended with the exit code 3: why") == true,
+                "\(failed.json)")
+        }
+    }
+
     @Test("is no more inside of a bundle that permits less")
     func nested() async throws {
         try await Desk.with { desk in

@@ -128,8 +128,7 @@ struct GatewayTests {
                 let body = try JSON(parsing: request.body)
                 answered.yield(["path": .string(request.target), "body": body])
                 if !letsMakeRules, body["scope"] == "project" {
-                    return try connection.reply(
-                        Answers.error("this needs admin"), status: 403, headers: "Connection: close\r\n")
+                    return try connection.respond(Answers.error("this needs admin"), status: 403)
                 }
                 try connection.respond("{}")
                 return told.open()

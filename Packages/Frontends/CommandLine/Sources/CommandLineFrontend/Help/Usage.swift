@@ -62,6 +62,7 @@ enum Usage {
         case .url: "url"
         case .host: "host"
         case .secretName: "name"
+        case .program: "program"
         case .duration: "duration"
         case .size: "size"
         case .time: "2h|yesterday|date"

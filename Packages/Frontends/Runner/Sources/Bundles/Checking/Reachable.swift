@@ -11,13 +11,15 @@ public struct Reachable: Record {
     public let secrets: [String]
     /// Variables of the environment that it reads itself.
     public let variables: [String]
+    /// Programs that may be run in a sandbox.
+    public let programs: [String]
     /// Tools that models may use without being asked.
     public let tools: [String]
 
     public init(of bundle: Bundle, in reach: BundleReach) {
         let permissions = bundle.permissions
         (effects, actions, tools) = (permissions.effects, permissions.actions, permissions.tools)
-        secrets = permissions.secrets
+        (secrets, programs) = (permissions.secrets, permissions.programs)
         variables = bundle.environment.compactMap(\.value.variable).sorted()
         servers = (permissions.hosts ?? [BundlePermissions.setUp]).flatMap {
             $0 == BundlePermissions.setUp ? reach.servers : [$0]
@@ -32,6 +34,7 @@ public struct Reachable: Record {
         Field("folders", "Folders beneath which files may be opened") { $0.folders },
         Field("secrets", "Secrets whose values may be had") { $0.secrets },
         Field("variables", "Variables that are read into its environment") { $0.variables },
+        Field("programs", "Programs that may be run in a sandbox") { $0.programs },
         Field("tools", "Tools that models may use without being asked") { $0.tools },
     ]
 }

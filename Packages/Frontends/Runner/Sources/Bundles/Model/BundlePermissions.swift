@@ -15,6 +15,8 @@ public struct BundlePermissions: Sendable, Hashable {
     public var paths: [String]?
     /// The secrets whose values may be had, with `*`.
     public var secrets: [String] = []
+    /// The programs that steps may run in a sandbox, with `*`.
+    public var programs: [String] = []
     /// The tools that models may use without being asked, as `source/tool` with `*`.
     public var tools: [String] = []
 
@@ -83,6 +85,7 @@ extension Bundle {
             Grant.Layer(
                 .bundle(name), effects: permissions.effects, actions: permissions.actions,
                 hosts: hosts ?? .setUp(reach.servers), folders: folders, secrets: permissions.secrets,
+                programs: permissions.programs,
                 tools: permissions.tools))
     }
 

@@ -46,6 +46,7 @@ public enum BundleFormat {
             "Folders beneath which files may be opened; '.', where the run was started or the project's folder, when absent",
             .optional(.array(.string))),
         .init("secrets", "Secrets whose values may be had, by name with *", .optional(.array(.string))),
+        .init("programs", "Programs that steps may run in a sandbox, by name with *", .optional(.array(.string))),
         .init(
             "tools", "Tools that models may use without being asked, as source/tool with *", .optional(.array(.string))),
     ])

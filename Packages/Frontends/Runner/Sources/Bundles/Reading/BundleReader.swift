@@ -110,6 +110,7 @@ struct BundleReader {
         permissions.hosts = Self.texts(json?["hosts"])
         permissions.paths = Self.texts(json?["paths"])
         permissions.secrets = Self.texts(json?["secrets"]) ?? []
+        permissions.programs = Self.texts(json?["programs"]) ?? []
         permissions.tools = Self.texts(json?["tools"]) ?? []
         return permissions
     }

@@ -31,7 +31,7 @@ extension BundleReach {
         }
     }
 
-    private static func closed(_ host: Host) -> [String] {
+    static func closed(_ host: Host) -> [String] {
         let places = host.locations
         let directories = Directories(
             application: "martlet", override: "MARTLET_HOME", environment: host.environment)

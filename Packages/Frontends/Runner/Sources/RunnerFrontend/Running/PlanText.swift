@@ -32,7 +32,8 @@ enum PlanText {
         for (name, words) in [
             ("it may do", effects + actions), ("servers", list(reachable.servers)),
             ("files beneath", list(reachable.folders)), ("secrets", list(reachable.secrets)),
-            ("variables", list(reachable.variables)), ("tools unasked", list(reachable.tools)),
+            ("variables", list(reachable.variables)), ("programs", list(reachable.programs)),
+            ("tools unasked", list(reachable.tools)),
         ] {
             table.append([StyledText(name), StyledText(words)])
         }

@@ -1,0 +1,55 @@
+import FileKit
+import JSON
+import ProcessKit
+import Testing
+
+/// `martlet shell run`, as it is installed.
+@Suite("A program in a sandbox", .timeLimit(.minutes(5)))
+struct RunnerShellTests {
+    @Test("works in the folder, sees nothing of the home, and its exit code is told")
+    func person() async throws {
+        try await RunnerHome.with { home in
+            try home.write("own", "f.txt")
+            let done = try await home.martlet(
+                "shell", "run", "sh", "--", "-c", "cat f.txt; ls -A ~ /run 2>&1; echo x > made")
+            #expect(done.code == 0 && done.output.hasPrefix("own"), "\(done.output) \(done.errors)")
+            #expect(!done.output.contains(".config") && done.output.contains("/run"), "\(done.output)")
+            #expect(try home.read("made") == "x\n")
+            let failed = try await home.martlet("shell", "run", "sh", "--json", "--", "-c", "echo why; exit 3")
+            let result = try failed.output.json()
+            #expect(failed.code == 5 && result["exit_code"] == 3 && result["output"] == "why\n", "\(failed.output)")
+            let absent = try await home.martlet("shell", "run", "no-such-program")
+            #expect(
+                absent.code == 5 && absent.errors.contains("there is no program no-such-program"), "\(absent.errors)")
+            let hook = try await home.martlet("shell", "run", "mkdir", ".claude")
+            #expect(hook.code == 5 && hook.output.contains("File exists"), "\(hook.output)")
+        }
+    }
+
+    @Test("tells what is printed as it comes, and is ended with all that it has started when it is interrupted")
+    func interrupted() async throws {
+        try await RunnerHome.with { home in
+            let status = try await home.running(
+                "shell", "run", "sh", "--format", "ndjson", "--", "-c", "setsid sleep 765432 & echo ready; wait"
+            ) { child in
+                while let event = try await child.nextEvent(), event["text"] != "ready\n" {}
+                child.send(.interrupt)
+                return try await child.exitStatus()
+            }
+            #expect(status == .exited(130))
+            // Its name space ends with the process that made it, a moment after that is told of.
+            let deadline = ContinuousClock.now + .seconds(20)
+            while try Self.runs("sleep\u{0}765432\u{0}"), ContinuousClock.now < deadline { await Task.yield() }
+            #expect(try !Self.runs("sleep\u{0}765432\u{0}"))
+        }
+    }
+
+    private static func runs(_ words: String) throws -> Bool {
+        try Files.list("/proc").contains { entry in
+            // What has ended meanwhile is not running.
+            guard Int(entry.name) != nil, let line = try? Files.read("/proc/\(entry.name)/cmdline", limit: 1 << 20)
+            else { return false }
+            return line == Array(words.utf8)
+        }
+    }
+}
