@@ -26,6 +26,7 @@ let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("chat-start", ChatStartBenchmark.run),
     ("stop", StopBenchmark.run),
     ("grep", GrepBenchmark.run),
+    ("sandbox", SandboxBenchmark.run),
     ("runner-steps", RunnerBenchmark.run),
     ("gateway-requests", GatewayRequestsBenchmark.run),
     ("gateway-streams", GatewayStreamsBenchmark.run),

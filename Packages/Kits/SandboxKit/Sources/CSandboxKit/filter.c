@@ -13,7 +13,7 @@
 enum { FCHMODAT2 = 452 };
 
 // What no command needs, and what leads around the sandbox or far into the kernel: other name spaces, the keys of the
-// person, which no name space divides, and interfaces that pass by these rules.
+// person, which no name space divides, and interfaces that bypass these rules.
 static const int refused[] = {
     SCMP_SYS(unshare),       SCMP_SYS(setns),           SCMP_SYS(mount),           SCMP_SYS(umount2),
     SCMP_SYS(pivot_root),    SCMP_SYS(move_mount),      SCMP_SYS(open_tree),       SCMP_SYS(fsopen),
@@ -59,9 +59,15 @@ static int refuse_sockets(scmp_filter_ctx filter) {
         if (family != AF_INET)
             failure = seccomp_rule_add(
                 filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_EQ, family));
-    return failure ? failure
-                   : seccomp_rule_add(
-                         filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_GT, AF_INET6));
+    if (!failure)
+        failure = seccomp_rule_add(
+            filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_GT, AF_INET6));
+    // One of a pair for datagrams sends to any address; raw ones are the same among Unix sockets.
+    const scmp_datum_t types[] = {SOCK_DGRAM, SOCK_RAW};
+    for (size_t i = 0; i < 2 && !failure; i++)
+        failure = seccomp_rule_add(
+            filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socketpair), 1, SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xf, types[i]));
+    return failure;
 }
 
 static int add_rules(scmp_filter_ctx filter) {

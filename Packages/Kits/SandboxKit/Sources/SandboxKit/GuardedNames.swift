@@ -9,19 +9,43 @@ final class GuardedNames: Sendable {
 
     let mounts: [Mount]
     private let stubs: [Stub]
+    /// The links that were in the repository before.
+    private let links: (git: Folder, names: Set<String>)?
 
     /// - Parameter location: where the folder is.
     init(in folder: Folder, at location: AbsolutePath) throws(SandboxError) {
         var finder = Finder()
+        var links: (git: Folder, names: Set<String>)?
         for name in Sandbox.guardedNames { try finder.add(name, .folder, in: folder, at: location) }
         // A repository further up may go on being used: git does not take an empty folder for one.
-        let git = try finder.add(Self.repository, .folder, in: folder, at: location)
-        if git == .folder {
-            try finder.addRepository(
-                in: try Self.open(Self.repository, in: folder), at: location.appending(Self.repository))
-            try finder.addHooks(named: try Self.hooksPath(in: folder), at: location)
+        if try finder.add(Self.repository, .folder, in: folder, at: location) == .folder {
+            let git = try Self.open(Self.repository, in: folder)
+            let place = location.appending(Self.repository)
+            if try finder.addRepository(in: git, at: place) {
+                links = (git, Self.links(in: git))
+                let settings = try Self.settings(of: git)
+                for path in settings.included { try finder.add(path: path, from: place, in: folder, at: location) }
+                if let hooks = settings.hooks { try finder.add(path: hooks, from: location, in: folder, at: location) }
+            }
         }
-        (mounts, stubs) = (finder.mounts, finder.stubs)
+        // A folder is a repository itself where this and the like are in it.
+        if try !finder.addRepository(in: folder, at: location) {
+            try finder.add("HEAD", .folder, in: folder, at: location)
+        }
+        (mounts, stubs, self.links) = (finder.mounts, finder.stubs, links)
+    }
+
+    /// git writes through links that it finds in the place of its own files, such as COMMIT_EDITMSG.
+    deinit {
+        guard let (git, before) = links else { return }
+        for name in Self.links(in: git).subtracting(before) { unsafe unlinkat(git.descriptor.rawValue, name, 0) }
+    }
+
+    private static func links(in git: Folder) -> Set<String> {
+        let path = "/proc/self/fd/\(git.descriptor.rawValue)"
+        // A repository that is gone has none.
+        guard let entries = try? Files.list(path) else { return [] }
+        return Set(entries.filter { $0.kind == .symbolicLink }.map(\.name))
     }
 
     private static func open(_ name: String, in folder: Folder) throws(SandboxError) -> Folder {
@@ -49,17 +73,18 @@ extension GuardedNames {
             _ name: String, _ form: Stub.Form, in folder: Folder, at location: AbsolutePath
         ) throws(SandboxError) -> Found? {
             let path = location.appending(name)
-            let found = try look(name, in: folder, at: path)
             // Also where it is there: it may be the stub of another command, and must not go before this one ends.
-            let stub = Stub(name, form, in: folder)
-            if let stub { stubs.append(stub) }
-            if found != nil || stub != nil { mounts.append(Mount(.guarded, path)) }
+            if let stub = try Stub(name, form, in: folder) { stubs.append(stub) }
+            let found = try look(name, in: folder, at: path)
+            if found != nil { mounts.append(Mount(.guarded, path)) }
             return found
         }
 
         /// A repository is written in, but for what has git run other programs.
-        mutating func addRepository(in git: Folder, at location: AbsolutePath) throws(SandboxError) {
-            guard try look("HEAD", in: git, at: location.appending("HEAD")) != nil else { return }
+        ///
+        /// - Returns: whether it is one.
+        mutating func addRepository(in git: Folder, at location: AbsolutePath) throws(SandboxError) -> Bool {
+            guard try look("HEAD", in: git, at: location.appending("HEAD")) == .other else { return false }
             mounts.removeAll { $0.path == location }
             mounts.append(Mount(.fixed, location))
             try add("hooks", .folder, in: git, at: location)
@@ -69,21 +94,34 @@ extension GuardedNames {
             try add("commondir", .file(".\n"), in: git, at: location)
             try add("modules", .folder, in: git, at: location)
             try add("worktrees", .folder, in: git, at: location)
+            return true
         }
 
-        /// The hooks that the repository's settings name, where they are in the folder.
-        mutating func addHooks(named path: String?, at location: AbsolutePath) throws(SandboxError) {
-            guard let path, !path.hasPrefix("~") else { return }
-            let hooks = AbsolutePath.isAbsolute(path) ? AbsolutePath(path) : location.appending(path)
-            guard let names = hooks.names(beneath: location) else { return }
-            var place = location
-            for name in names {
-                place = AbsolutePath(bytes: place.bytes + "/".bytes + name)
-                // What is not there yet is no hook that anybody has set up.
-                guard let info = try? Files.info(place.text, followLinks: false) else { return }
-                if info.kind == .symbolicLink { throw SandboxError.link(place) }
-                mounts.append(Mount(place == hooks ? .guarded : .fixed, place))
+        /// Something that the settings of the repository name, where it is in the folder or could be made in it.
+        mutating func add(
+            path: String, from start: AbsolutePath, in folder: Folder, at location: AbsolutePath
+        ) throws(SandboxError) {
+            // What is in the home is not in the folder.
+            if path.hasPrefix("~") { return }
+            let text = AbsolutePath.isAbsolute(path) ? path : start.appending(path).text
+            // What cannot be looked at is not in the folder.
+            guard let whole = try? Files.place(text), let names = AbsolutePath(whole).names(beneath: location) else {
+                return
             }
+            guard !names.isEmpty else { throw SandboxError.settings }
+            var (above, place) = (folder, location)
+            for name in names.dropLast() {
+                let text = String(decoding: name, as: UTF8.self)
+                place = place.appending(text)
+                guard try look(text, in: above, at: place) == .folder else {
+                    // What is not there cannot be made then either.
+                    try add(text, .folder, in: above, at: place.folder)
+                    return
+                }
+                if !mounts.contains(where: { $0.path == place }) { mounts.append(Mount(.fixed, place)) }
+                above = try GuardedNames.open(text, in: above)
+            }
+            try add(String(decoding: names.last ?? [], as: UTF8.self), .folder, in: above, at: place)
         }
 
         private func look(
@@ -104,39 +142,60 @@ extension GuardedNames {
 }
 
 extension GuardedNames {
-    /// The folder with the hooks, as the settings of the repository in a folder name it.
-    private static func hooksPath(in folder: Folder) throws(SandboxError) -> String? {
-        let bytes: [UInt8]
-        do {
-            let file = try folder.open("\(repository)/config".bytes, to: .read, followingLinks: false, naming: "config")
-            bytes = try file.read(upTo: 1 << 20)
-        } catch {
-            // A repository without settings names none; what cannot be read here git cannot read either.
-            return nil
-        }
-        return hooksPath(inSettings: String(decoding: bytes, as: UTF8.self))
+    /// What the settings of a repository name that has git run programs.
+    struct Settings: Equatable {
+        /// The folder with the hooks.
+        var hooks: String?
+        /// Files with more settings.
+        var included: [String] = []
     }
 
-    /// The last `core.hooksPath`, read as git does but for values over several lines.
-    static func hooksPath(inSettings text: String) -> String? {
-        var isCore = false
-        var path: String?
-        for line in text.split(whereSeparator: \.isNewline) {
+    private static func settings(of git: Folder) throws(SandboxError) -> Settings {
+        let bytes: [UInt8]
+        do {
+            let file = try git.open("config".bytes, to: .read, followingLinks: false, naming: "config")
+            bytes = try file.read(upTo: 1 << 20)
+        } catch {
+            // A repository without settings names nothing; what cannot be read here git cannot read either.
+            return Settings()
+        }
+        guard let settings = Settings(bytes) else { throw SandboxError.settings }
+        return settings
+    }
+}
+
+extension GuardedNames.Settings {
+    /// Nil where a value is written in a way that only git understands, with marks in the middle or over several lines.
+    init?(_ bytes: [UInt8]) {
+        var section = ""
+        for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
             var rest = line.drop(while: \.isWhitespace)
             if rest.first == "[" {
-                isCore = rest.dropFirst().prefix { $0 != "]" }.lowercased() == "core"
+                section = rest.dropFirst().prefix { $0 != "]" }.lowercased()
                 rest = rest.drop { $0 != "]" }.dropFirst().drop(while: \.isWhitespace)
             }
-            guard isCore, let equals = rest.firstIndex(of: "=") else { continue }
-            let name = rest[..<equals].filter { !$0.isWhitespace }.lowercased()
-            guard name == "hookspath" else { continue }
-            let value = rest[equals...].dropFirst().drop(while: \.isWhitespace)
-            let isQuoted = value.first == "\""
-            let end = value.dropFirst().firstIndex { isQuoted ? $0 == "\"" : $0 == "#" || $0 == ";" } ?? value.endIndex
-            var word = String((isQuoted ? value.dropFirst() : value)[..<end])
-            while !isQuoted, word.last?.isWhitespace == true { word.removeLast() }
-            path = word.isEmpty ? nil : word
+            guard let equals = rest.firstIndex(of: "=") else { continue }
+            let isHooks: Bool
+            switch (section, rest[..<equals].filter { !$0.isWhitespace }.lowercased()) {
+            case ("core", "hookspath"): isHooks = true
+            case (let name, "path") where name.hasPrefix("include"): isHooks = false
+            default: continue
+            }
+            guard let value = Self.value(rest[equals...].dropFirst().drop(while: \.isWhitespace)) else { return nil }
+            if isHooks { hooks = value.isEmpty ? nil : value } else { included.append(value) }
         }
-        return path
+    }
+
+    /// Nil where it is not one plain or one quoted text.
+    private static func value(_ text: Substring) -> String? {
+        guard text.first == "\"" else {
+            var word = text.prefix { $0 != "#" && $0 != ";" }
+            while word.last?.isWhitespace == true { word.removeLast() }
+            return word.contains("\"") || word.contains("\\") ? nil : String(word)
+        }
+        let parts = text.dropFirst().split(separator: "\"", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].contains("\\") else { return nil }
+        let rest = parts[1].drop(while: \.isWhitespace)
+        return rest.isEmpty || rest.first == "#" || rest.first == ";" ? String(parts[0]) : nil
     }
 }

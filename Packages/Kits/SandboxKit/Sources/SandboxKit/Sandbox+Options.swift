@@ -7,9 +7,8 @@ extension Sandbox {
     ///
     /// - Parameter folder: nil for a view without any.
     func options(around folder: AbsolutePath?, guarding guarded: [Mount]) throws(SandboxError) -> [[UInt8]] {
-        if folder?.names.isEmpty == true {
-            throw SandboxError(.folder, "commands are not run in /: no sandbox can be made around all of the machine")
-        }
+        let home = home.flatMap(Self.place)
+        if let folder { try Self.check(folder, home) }
         var options = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
         if !hasNetwork { options.append("--unshare-net") }
         // An administrator keeps theirs otherwise, and with them the way out.
@@ -25,7 +24,6 @@ extension Sandbox {
         options += ["--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
         // What says where names are looked up often lies in /run.
         let names = hasNetwork ? ["/etc/resolv.conf"].compactMap(Self.place) : []
-        let home = home.flatMap(Self.place)
         mounts += (home.map { [Mount(.scratch, $0)] } ?? [])
         mounts += (names + shown.compactMap(Self.place)).map { Mount(.readable, $0) }
         if let folder {
@@ -41,6 +39,21 @@ extension Sandbox {
             mounts.append(Mount(isFolder ? .hiddenFolder : .hiddenFile, hidden))
         }
         return options.map(\.bytes) + Mount.options(mounts + guarded) + ["--remount-ro".bytes, "/".bytes]
+    }
+
+    /// Refuses folders whose files run or decide whatever a person does.
+    private static func check(_ folder: AbsolutePath, _ home: AbsolutePath?) throws(SandboxError) {
+        if home?.lies(beneath: folder) == true {
+            throw SandboxError(
+                .folder,
+                "commands are not run in \(PlainText.escape(folder.text)): it is or holds your home, whose files other"
+                    + " programs run; use a folder in it")
+        }
+        let closed = ["/proc", "/sys", "/dev", "/boot", "/etc", "/run"].map { AbsolutePath($0) }
+        guard folder.names.isEmpty || closed.contains(where: folder.lies) else { return }
+        throw SandboxError(
+            .folder,
+            "commands are not run in \(PlainText.escape(folder.text)): no sandbox can be made around the system")
     }
 
     private enum Kind {

@@ -36,13 +36,14 @@ extension Sandbox {
     /// What of it is for the administrator only, and for a command of the administrator too.
     static let systemSecrets = [
         "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private", "/etc/sudoers.d",
+        "/etc/security/opasswd",
     ]
 
     /// What nobody makes or changes in the folder beside hooks and settings in a `.git`: settings of tools that run what
     /// these say, ours, of coding agents, of editors, of shells.
-    public static let guardedNames = [".martlet", ".claude", ".mcp.json", ".envrc", ".vscode"]
+    public static let guardedNames = [".martlet", ".claude", ".mcp.json", ".envrc", ".vscode", ".husky"]
 
-    /// What of a home is hidden also where the folder is the home itself, or lies above it.
+    /// What of a home is hidden also where the home is shown.
     static let homeSecrets = [
         ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".git-credentials", ".npmrc", ".pypirc",
         ".pgpass",

@@ -31,7 +31,7 @@ public final class SandboxEngine: Sendable {
     private let variables: [String: String]
     private let form = Mutex<Form?>(nil)
 
-    /// - Parameter variables: all that a command gets; bubblewrap is looked for in their PATH.
+    /// - Parameter variables: all that a command gets.
     public init(launcher: Launcher, variables: [String: String]) {
         (self.launcher, self.variables) = (launcher, variables)
     }
@@ -74,6 +74,7 @@ public final class SandboxEngine: Sendable {
                     ["true"], options: form.options.map(\.bytes) + view + ["--chdir".bytes, "/".bytes],
                     variables: variables, guarded: nil)
                 let done = try await launcher.run(probe.command, timeout: .seconds(10))
+                withExtendedLifetime(probe) {}
                 if done.status.isSuccess {
                     self.form.withLock { $0 = form }
                     return form

@@ -24,6 +24,12 @@ public struct SandboxError: Failure, Hashable {
         self.message = message
     }
 
+    /// What the settings of the repository name cannot be guarded.
+    static let settings = SandboxError(
+        .folder,
+        "commands are not run here: core.hooksPath or include.path in .git/config names the folder itself, or is written in a"
+            + " way that is not understood; write it as a plain path")
+
     /// A link could be replaced, and what it leads to could be another thing by then.
     static func link(_ path: AbsolutePath) -> SandboxError {
         SandboxError(

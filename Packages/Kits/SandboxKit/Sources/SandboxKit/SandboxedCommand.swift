@@ -17,13 +17,22 @@ public final class SandboxedCommand: Sendable {
         self.guarded = guarded
         self.filter = try MemoryFile.withFilter()
         // In memory, since a command could read the arguments of bubblewrap, which name what is hidden.
-        self.options = try MemoryFile.holding(options.flatMap { $0 + [0] })
+        let inside = variables.sorted { $0.key < $1.key }.flatMap { ["--setenv".bytes, $0.key.bytes, $0.value.bytes] }
+        self.options = try MemoryFile.holding((["--clearenv".bytes] + inside + options).flatMap { $0 + [0] })
+        // Neither its place nor its variables are the command's: they could have it load or be another program.
         var command = Command(
-            "bwrap", ["--args", "4", "--seccomp", "5", "--"] + words, environment: CommandEnvironment(variables),
+            try Self.program(), ["--args", "4", "--seccomp", "5", "--"] + words, environment: CommandEnvironment([:]),
             workingDirectory: "/")
         command.descriptors = [self.options.rawValue, self.filter.rawValue]
         command.errors = .tail(limit: 4096)
         self.command = command
+    }
+
+    /// Where systems install bubblewrap.
+    private static func program() throws(SandboxError) -> String {
+        let places = ["/usr/bin", "/usr/local/bin", "/bin", "/run/current-system/sw/bin"].map { "\($0)/bwrap" }
+        if let place = places.first(where: Files.exists) { return place }
+        throw SandboxError(.unavailable, "commands have to run in a sandbox of bubblewrap; \(SandboxError.mend)")
     }
 
     /// Why the sandbox could not be made, by how it ended and what it said; nil where the command has run.

@@ -21,8 +21,9 @@ final class Stub: Sendable {
     private let isFolder: Bool
     private let descriptor: FileDescriptor
 
-    /// Nil where it cannot be made because nobody may write in the folder, which holds for a command too.
-    init?(_ name: String, _ form: Form, in folder: Folder) {
+    /// Nil where it cannot be made because the folder is somebody else's, or on a disk that is read-only, which holds for a
+    /// command too.
+    init?(_ name: String, _ form: Form, in folder: Folder) throws(SandboxError) {
         (self.folder, self.name) = (folder, name)
         if case .folder = form { isFolder = true } else { isFolder = false }
         // Another process may remove it between each two of these calls.
@@ -30,8 +31,11 @@ final class Stub: Sendable {
             let opened = unsafe openat(
                 folder.descriptor.rawValue, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
             if opened < 0 {
-                guard errno == ENOENT, Self.make(name, form, in: folder.descriptor.rawValue) else { return nil }
-                continue
+                // Something else that nobody can open, such as a link, is told of by who looks what it is.
+                guard errno == ENOENT else { return nil }
+                if Self.make(name, form, in: folder.descriptor.rawValue) { continue }
+                if Self.isOthers(folder.descriptor.rawValue, errno) { return nil }
+                break
             }
             let descriptor = FileDescriptor(owning: opened, path: name)
             if flock(opened, LOCK_SH | LOCK_NB) == 0, Self.isThere(name, opened, in: folder.descriptor.rawValue) {
@@ -39,7 +43,14 @@ final class Stub: Sendable {
                 return
             }
         }
-        return nil
+        throw SandboxError(
+            .folder, "commands are not run here: the name \(name) cannot be kept free, which other programs obey")
+    }
+
+    private static func isOthers(_ folder: Int32, _ number: Int32) -> Bool {
+        var status = stat()
+        if number == EROFS { return true }
+        return unsafe [EACCES, EPERM].contains(number) && fstat(folder, &status) == 0 && status.st_uid != geteuid()
     }
 
     deinit {
@@ -64,17 +75,20 @@ final class Stub: Sendable {
 
     /// False where it can be made by nobody.
     private static func make(_ name: String, _ form: Form, in folder: Int32) -> Bool {
+        let made: Int32
         switch form {
         case .folder:
             guard unsafe mkdirat(folder, name, 0o700) == 0 else { return errno == EEXIST }
+            made = unsafe openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         case .file(let text):
-            let made = unsafe openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o400)
+            made = unsafe openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o400)
             guard made >= 0 else { return errno == EEXIST }
             _ = unsafe write(made, text, text.utf8.count)
+        }
+        if made >= 0 {
+            _ = unsafe futimens(made, [time, time])
             close(made)
         }
-        let times = [time, time]
-        _ = unsafe utimensat(folder, name, times, AT_SYMLINK_NOFOLLOW)
         return true
     }
 }

@@ -77,6 +77,9 @@ struct EscapeTests {
                     for name, request in dict(typing=0x5412, console=0x541C).items():
                         try: fcntl.ioctl(0, request, b'x'); print(name, 'reached')
                         except OSError as e: print(name, errno.errorcode[e.errno])
+                    for name, kind in dict(datagrams=2, raw=3, datagrams2=2 | 0o2000000).items():
+                        try: socket.socketpair(socket.AF_UNIX, kind); print(name, 'reached')
+                        except OSError as e: print(name, errno.errorcode[e.errno])
                     socket.socketpair(); socket.socket(socket.AF_INET); socket.socket(socket.AF_INET6)
                     print('done')
                     """)
@@ -84,7 +87,7 @@ struct EscapeTests {
                 let refused = [
                     "unix", "netlink", "packet", "alg", "vsock", "odd", "wide", "io_uring", "keyctl", "add_key",
                     "clone",
-                    "typing", "console",
+                    "typing", "console", "datagrams", "raw",
                 ]
                 for name in refused { #expect(seen.contains("\(name) EPERM\n"), "\(name): \(seen)") }
                 for name in ["clone3", "openat2"] { #expect(seen.contains("\(name) ENOSYS\n"), "\(name): \(seen)") }

@@ -94,9 +94,9 @@ struct GuardedNamesTests {
             var second: SandboxedCommand? = try await place.prepare(
                 ["bash", "-c", "mkdir .claude/x 2>&1 || echo refused"], launcher: launcher)
             #expect(first != nil)
-            #expect(try place.names().count == 6)
+            #expect(try place.names().count == 8)
             first = nil
-            #expect(try place.names().count == 6)
+            #expect(try place.names().count == 8)
             let command = try #require(second?.command)
             let done = try await launcher.run(command, timeout: .seconds(60))
             #expect(String(decoding: done.output, as: UTF8.self).hasSuffix("refused\n"))
@@ -114,7 +114,7 @@ struct GuardedNamesTests {
                 let command = try await Place(base: base).prepare(["true"])
                 withExtendedLifetime(command) { _ = kill(getpid(), SIGKILL) }
             }
-            #expect(try place.names().count == 6)
+            #expect(try place.names().count == 8)
             _ = try await place.run("true")
             #expect(try place.names() == [".claude"])
             // What somebody has put into one of them meanwhile is theirs.
@@ -127,13 +127,82 @@ struct GuardedNamesTests {
         }
     }
 
-    @Test("the folder of hooks is read as git reads it")
-    func hooksPath() {
-        let cases: [(String, String?)] = [
-            ("[core]\n\thooksPath = .husky\n", ".husky"), ("[CORE] HooksPath=a b ; c\n", "a b"),
-            ("[core]\nhookspath = \"a;b\"\n", "a;b"), ("[other]\nhooksPath = x\n", nil), ("", nil),
-            ("[core]\nhooksPath = a\n[core]\nhooksPath = b # c\n", "b"), ("[core \"x\"]\nhooksPath = x\n", nil),
+    @Test("what the settings of a repository name is read as git reads it")
+    func readSettings() {
+        let cases: [(String, GuardedNames.Settings)] = [
+            ("[core]\n\thooksPath = .husky\n", .init(hooks: ".husky")),
+            ("[CORE] HooksPath=a b ; c\n", .init(hooks: "a b")), ("[core]\nhookspath = \"a;b\"\n", .init(hooks: "a;b")),
+            ("[other]\nhooksPath = x\n", .init()), ("", .init()), ("[core \"x\"]\nhooksPath = x\n", .init()),
+            ("[core]\nhooksPath = a\n[core]\nhooksPath = b # c\n", .init(hooks: "b")),
+            ("[include]\npath = ../a\n[includeIf \"gitdir:x\"]\nPath = b\n", .init(included: ["../a", "b"])),
         ]
-        for (text, path) in cases { #expect(GuardedNames.hooksPath(inSettings: text) == path, "\(text)") }
+        for (text, settings) in cases { #expect(GuardedNames.Settings(Array(text.utf8)) == settings, "\(text)") }
+        for odd in ["\"h\"ooks", "ho\\\"oks", "\"a\\\"b\"", "a\\"] {
+            #expect(GuardedNames.Settings(Array("[core]\nhooksPath = \(odd)\n".utf8)) == nil, "\(odd)")
+        }
+    }
+
+    @Test("is what the settings of a repository name, also where it is not there yet")
+    func named() async throws {
+        try await withRepository { place in
+            let made = try await place.shell(
+                "git config core.hooksPath later/hooks && git config include.path ../shared.ini && mkdir sub"
+                    + " && git config --add include.path ../sub/own.ini && echo x > sub/own.ini && echo made")
+            try #require(made == "made\n")
+            for attempt in [
+                "mkdir -p later/hooks", "mkdir later", "echo x > later", "echo x > shared.ini", "echo x > sub/own.ini",
+                "mv sub sub2", "rm sub/own.ini",
+            ] {
+                let seen = try await place.run("\(attempt) && echo reached")
+                #expect(!seen.contains("reached"), "\(attempt): \(seen)")
+            }
+            #expect(try place.names() == [".git", "own", "sub"])
+            #expect(try await place.shell("mkdir -p later/hooks && echo x > shared.ini && echo reached") == "reached\n")
+        }
+    }
+
+    @Test("is a file elsewhere, by a link in the place of one that git writes")
+    func links() async throws {
+        try await withRepository { place in
+            try Files.writeAtomically(Array("own\n".utf8), to: "\(place.base)/outside/f", mode: 0o666)
+            _ = try await place.run("ln -sf ../../outside/f .git/COMMIT_EDITMSG; ln -s x .git/other; ls .git")
+            #expect(try await place.shell("find .git -type l") == "")
+            _ = try await place.shell("\(Self.identity) commit -q --allow-empty -m second")
+            #expect(try Files.read("\(place.base)/outside/f", limit: 10) == Array("own\n".utf8))
+        }
+    }
+
+    @Test("is kept so, or no command is run", arguments: Place.users)
+    func closed(user: Place.User) async throws {
+        try await Place.run { place in
+            // Who owns the folder can open it again; who cannot make the stubs has to be told.
+            try #require(unsafe symlink("nowhere", "\(place.folder)/.husky") == 0)
+            let error = await #expect(throws: SandboxError.self) { try await place.run("true", as: user) }
+            #expect(error?.kind == .folder)
+        }
+    }
+
+    @Test("is the folder itself where it is a repository, and it is not made one")
+    func bare() async throws {
+        try await Place.run { place in
+            for attempt in ["echo 'ref: refs/heads/main' > HEAD", "mkdir HEAD/x", "git init -q --bare ."] {
+                _ = try await place.run(attempt)
+                let seen = try await place.shell("git rev-parse --git-dir")
+                #expect(seen.contains("not a git repository"), "\(attempt): \(seen)")
+            }
+            #expect(!Files.exists("\(place.folder)/HEAD"))
+            let control = try await place.shell("git init -q --bare . && git rev-parse --git-dir")
+            #expect(control == ".\n")
+        }
+        try await Place.run { place in
+            #expect(try await place.shell("git init -q --bare . && echo made") == "made\n")
+            for attempt in ["echo x > hooks/pre-push", "git config a.b c", "mv hooks h", "echo ../x > commondir"] {
+                let seen = try await place.run("\(attempt) && echo reached")
+                #expect(!seen.contains("reached"), "\(attempt): \(seen)")
+                let control = try await place.shell("\(attempt) && echo reached")
+                #expect(control.hasSuffix("reached\n"), "\(control)")
+                _ = try await place.shell("rm -rf commondir; mv h hooks")
+            }
+        }
     }
 }

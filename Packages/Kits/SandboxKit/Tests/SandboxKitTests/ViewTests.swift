@@ -49,32 +49,63 @@ struct ViewTests {
             for name in [".ssh/key", ".config/gh/hosts", "tools/vault/key", "own/f"] {
                 #expect(!seen.contains("content of \(name)"), "\(name): \(seen)")
             }
-            // The folder is the home.
-            let wide = try await place.run("\(all); echo x > tools/vault/x; echo x > .ssh/x", in: sandbox)
-            for name in ["tools/tool", "own/f"] { #expect(wide.contains("content of \(name)\n"), "\(wide)") }
+            // Nor where it is all shown.
+            let wide = Sandbox(home: home, showing: [home], hiding: ["\(home)/link"])
+            let seenWide = try await inner.run(
+                "\(all); echo x > \(home)/tools/vault/x; echo x > \(home)/.ssh/x", in: wide)
+            for name in ["tools/tool", "own/f"] { #expect(seenWide.contains("content of \(name)\n"), "\(seenWide)") }
             for name in [".ssh/key", ".config/gh/hosts", "tools/vault/key"] {
-                #expect(!wide.contains("content of \(name)"), "\(name): \(wide)")
+                #expect(!seenWide.contains("content of \(name)"), "\(name): \(seenWide)")
             }
             // What is written there is not lost without a word.
-            #expect(wide.split(separator: "\n").count { $0.hasSuffix("Read-only file system") } == 2, "\(wide)")
+            #expect(seenWide.split(separator: "\n").count { $0.hasSuffix("Read-only file system") } == 2, "\(seenWide)")
+            // The folder is the home, whose files other programs run.
+            let refused = await #expect(throws: SandboxError.self) { try await place.run(all, in: sandbox) }
+            #expect(refused?.kind == .folder && refused?.message.contains("it is or holds your home") == true)
             // Without them it is all there.
             let open = try await place.run(all)
             for name in [".ssh/key", "tools/vault/key"] { #expect(open.contains("content of \(name)\n"), "\(open)") }
         }
     }
 
-    @Test("cannot be made around all of the machine, nor where there is no bubblewrap")
+    @Test("cannot be made around the system")
     func refused() async throws {
-        let root = try Folder(beneath: "/")
-        let whole = await #expect(throws: SandboxError.self) {
-            try await SandboxEngine(launcher: Launcher(), variables: Place.variables)
-                .command(["true"], in: Sandbox(), around: root, from: root)
+        for path in ["/", "/proc", "/proc/self", "/dev", "/etc/ssl"] {
+            let folder = try Folder(beneath: path)
+            let error = await #expect(throws: SandboxError.self) {
+                try await SandboxEngine(launcher: Launcher(), variables: Place.variables)
+                    .command(["true"], in: Sandbox(), around: folder, from: folder)
+            }
+            #expect(error?.kind == .folder, "\(path)")
         }
-        #expect(whole?.kind == .folder)
-        let absent = SandboxEngine(launcher: Launcher(), variables: ["PATH": "/nowhere"])
-        let problem = try await absent.problem()
-        #expect(problem?.kind == .unavailable && problem?.message.contains("install the package bubblewrap") == true)
         #expect(try await SandboxEngine(launcher: Launcher(), variables: Place.variables).problem() == nil)
+    }
+
+    @Test("is not chosen by the variables of the command, which could have bubblewrap load or be something else")
+    func variables() async throws {
+        try await Place.run { place in
+            try place.write("bwrap", "#!/bin/sh\ntouch '\(place.base)/outside/ran'\n")
+            #expect(unsafe chmod("\(place.folder)/bwrap", 0o700) == 0)
+            try place.write(
+                "evil.c",
+                "#include <fcntl.h>\n__attribute__((constructor)) static void run(void) { creat(\"\(place.base)/outside/ran\", 0600); }"
+            )
+            let built = try await place.shell("gcc -shared -fPIC -o evil.so evil.c && ls evil.so")
+            try #require(built == "evil.so\n")
+            let folder = try Folder(beneath: place.folder)
+            for variables in [
+                ["PATH": "\(place.folder):/usr/bin:/bin"],
+                ["PATH": "/usr/bin:/bin", "LD_PRELOAD": "\(place.folder)/evil.so"],
+            ] {
+                let runner = CommandRunner(variables: variables, sandbox: Sandbox())
+                let result = try await runner.run(["env"], in: folder, of: folder) { _ in }
+                #expect(!Files.exists("\(place.base)/outside/ran"), "\(variables)")
+                for (name, value) in variables { #expect(result.output.text.contains("\(name)=\(value)\n")) }
+            }
+            // Without a sandbox it is loaded.
+            _ = try await place.shell("LD_PRELOAD=$PWD/evil.so /bin/true")
+            #expect(Files.exists("\(place.base)/outside/ran"))
+        }
     }
 
     @Test("fails as a sandbox, not as the command, where it cannot be made; a program's name is no option")

@@ -82,6 +82,10 @@ struct TokenActions {
     }
 
     private func check(_ given: Secret, _ context: ActionContext) async throws {
+        let own = try await services.token.known(context.registry)?.token
+        guard own?.withText({ own in given.withText { $0 == own } }) != true else {
+            throw ServingError(.settings, "that is your own token, which may do more; leave --token-stdin away")
+        }
         let (length, isPlain) = given.withText { text in
             (text.utf8.count, text.utf8.allSatisfy { (0x21...0x7E).contains($0) })
         }
@@ -90,10 +94,6 @@ struct TokenActions {
                 .settings,
                 "a token needs \(Self.leastLength) characters at least, or it could be guessed, all of them ASCII and none"
                     + " a blank, or no header could carry it")
-        }
-        let own = try await services.token.known(context.registry)?.token
-        guard own?.withText({ own in given.withText { $0 == own } }) != true else {
-            throw ServingError(.settings, "that is your own token, which may do more; leave --token-stdin away")
         }
     }
 

@@ -48,6 +48,8 @@ public final class CommandRunner: Sendable {
             return try await follow(command, input, for: limit, telling: tell).result
         }
         let sandboxed = try await prepare(whole, in: folder, of: root)
+        // What it guards stays guarded until the command has ended.
+        defer { withExtendedLifetime(sandboxed) {} }
         let (result, errors) = try await follow(sandboxed.command, input, for: limit, telling: tell)
         if let failure = sandboxed.failure(result.status, errors: errors) { throw failure }
         return result
