@@ -95,6 +95,9 @@ struct RunnerDeadlineTests {
     @Test("ends with 6, and asks nobody at the terminal, when a model wants to use a tool that needs a yes")
     func approval() async throws {
         try await RunnerHome.with { home in
+            // Commands are not run in a home itself.
+            var home = home
+            home.variables["HOME"] = home.top
             try home.write(works("touch done", permissions: "effects: writes", timeout: "1m"))
             try await expectUnasked(home, code: 6, saying: "failed")
             #expect(!Files.exists("\(home.path)/done"))
@@ -107,6 +110,9 @@ struct RunnerDeadlineTests {
     @Test("ends with 4 when it is a command that ignores every signal, and the command with it")
     func child() async throws {
         try await RunnerHome.with { home in
+            // Commands are not run in a home itself.
+            var home = home
+            home.variables["HOME"] = home.top
             let sleep = "93\(getpid()).5"
             let command = "trap '' INT TERM HUP; echo > begun; exec sleep \(sleep)"
             try home.write(works(command, permissions: "effects: writes, tools: ['files/*']", timeout: "3s"))

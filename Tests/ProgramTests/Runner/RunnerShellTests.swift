@@ -9,6 +9,10 @@ struct RunnerShellTests {
     @Test("works in the folder, sees nothing of the home, and its exit code is told")
     func person() async throws {
         try await RunnerHome.with { home in
+            let refused = try await home.martlet("shell", "run", "true")
+            #expect(refused.code == 5 && refused.errors.contains("it is or holds your home"), "\(refused.errors)")
+            var home = home
+            home.variables["HOME"] = home.top
             try home.write("own", "f.txt")
             let done = try await home.martlet(
                 "shell", "run", "sh", "--", "-c", "cat f.txt; ls -A ~ /run 2>&1; echo x > made")
@@ -29,6 +33,8 @@ struct RunnerShellTests {
     @Test("tells what is printed as it comes, and is ended with all that it has started when it is interrupted")
     func interrupted() async throws {
         try await RunnerHome.with { home in
+            var home = home
+            home.variables["HOME"] = home.top
             let status = try await home.running(
                 "shell", "run", "sh", "--format", "ndjson", "--", "-c", "setsid sleep 765432 & echo ready; wait"
             ) { child in
