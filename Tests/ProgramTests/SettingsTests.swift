@@ -41,7 +41,7 @@ struct SettingsTests {
 
     @Test(
         "that are wrong on the command line are refused by every command",
-        arguments: ["--set chat.modle=x", "--set chat", "--profile nosuch", "--set chat.temperature=3"])
+        arguments: ["--set chat.modell=x", "--set chat", "--profile nosuch", "--set chat.temperature=3"])
     func typed(words: String) async throws {
         try await withHome { home in
             let run = try await Program.martlet.shell("$M config show \(words)", home: home)

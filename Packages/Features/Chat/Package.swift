@@ -21,7 +21,8 @@ let package = Package(
         .package(path: "../../Kits/HTTPKit"),
         .package(path: "../../Kits/KamiwazaKit"), .package(path: "../../Kits/LoopKit"),
         .package(path: "../../Kits/ModelKit"), .package(path: "../../Kits/ProcessKit"),
-        .package(path: "../../Kits/StorageKit"), .package(path: "../../Kits/ToolKit"),
+        .package(path: "../../Kits/SandboxKit"), .package(path: "../../Kits/StorageKit"),
+        .package(path: "../../Kits/ToolKit"),
     ],
     targets: [
         .target(
@@ -45,6 +46,7 @@ let package = Package(
                 "ChatHistory", "ChatProviders", core, .product(name: "FileKit", package: "FileKit"),
                 .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "ModelKit", package: "ModelKit"),
                 .product(name: "ProcessKit", package: "ProcessKit"),
+                .product(name: "SandboxKit", package: "SandboxKit"),
                 .product(name: "StorageKit", package: "StorageKit"), .product(name: "ToolKit", package: "ToolKit"),
             ]),
         .testTarget(name: "ChatHistoryTests", dependencies: ["ChatHistory"] + testing),

@@ -35,7 +35,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "GatewayStore", dependencies: [core, modelKit, processKit, storageKit]),
-        .target(name: "GatewayModels", dependencies: [core, fileKit, loopKit, modelKit, processKit]),
+        .target(name: "GatewayModels", dependencies: [core, fileKit, loopKit, modelKit, processKit, toolKit]),
         .target(name: "GatewayTurns", dependencies: ["GatewayModels", "GatewayStore", core, modelKit, toolKit]),
         .target(
             name: "GatewayAPI",

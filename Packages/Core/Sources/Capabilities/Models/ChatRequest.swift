@@ -24,6 +24,8 @@ public struct ChatRequest: Sendable, Hashable {
     public var repeats = true
     /// Whether whoever answers may keep what is said. Where not, a provider of this program leaves nothing of it behind.
     public var isKept = true
+    /// How far a provider's own tools go unasked, where it obeys that.
+    public var mode: ToolMode?
 
     public init(
         model: String, messages: [Message], tools: [ToolDescription] = [], options: ModelOptions = ModelOptions(),

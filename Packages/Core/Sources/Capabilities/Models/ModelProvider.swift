@@ -8,6 +8,8 @@ public protocol ModelProvider: AnyObject, Sendable {
     var name: String { get }
     /// Whether it runs tools of its own, so that its calls come with `isDone`. Nobody else's tools are sent to it.
     var runsTools: Bool { get }
+    /// Whether its own tools go as far as the request's mode says, in the folder of the command.
+    var obeysMode: Bool { get }
     /// Whether it was merely found on this machine, so that it is asked only by its name.
     var isFound: Bool { get }
     /// Whether it can be asked now: a key is there, or a server that needs none answers. It must not take long.
@@ -30,6 +32,7 @@ public protocol ModelProvider: AnyObject, Sendable {
 
 extension ModelProvider {
     public var runsTools: Bool { false }
+    public var obeysMode: Bool { false }
     public var isFound: Bool { false }
     public func dialect(of model: String) async -> RequestDialect? { nil }
     public func embeddings(_ body: JSONObject) async throws -> JSONObject? { nil }

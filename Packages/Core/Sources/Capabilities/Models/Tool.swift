@@ -60,6 +60,8 @@ public struct ToolResult: Sendable, Hashable {
     public var duration: Duration?
     /// Of a command that was run.
     public var exitCode: Int?
+    /// What was changed without anybody having seen it before, for people. It is not stored and not sent to a model.
+    public var diff: String?
 
     public init(
         call: String, content: String, isError: Bool = false, duration: Duration? = nil, exitCode: Int? = nil
@@ -78,16 +80,26 @@ public protocol ToolSource: AnyObject, Sendable {
     var name: String { get }
     /// The tools that can be used now.
     func tools() async throws -> [ToolDescription]
+    /// What a call would reach, looked at before anybody agrees to it. What it throws is what keeps the call from working.
+    func reach(of call: ToolCall) async throws -> ToolReach
     /// Runs one; a tool that fails is a result with `isError`, a tool that cannot be reached throws.
     func run(_ call: ToolCall) async throws -> ToolResult
     /// The same, and tells what the tool prints while it runs, as a command does. It returns once `tell` has had it all.
-    func run(_ call: ToolCall, telling tell: @escaping @Sendable (String) async -> Void) async throws -> ToolResult
+    ///
+    /// - Parameter agreed: what the call reached when somebody agreed to it. Where it reaches something else by now, it
+    ///   throws `ToolReachChanged` and has done nothing.
+    func run(
+        _ call: ToolCall, reaching agreed: ToolReach, telling tell: @escaping @Sendable (String) async -> Void
+    ) async throws -> ToolResult
 }
 
 extension ToolSource {
+    /// Most sources know no more of a call than stands in it.
+    public func reach(of call: ToolCall) async throws -> ToolReach { ToolReach() }
+
     /// Most tools have nothing to tell before they are done.
     public func run(
-        _ call: ToolCall, telling tell: @escaping @Sendable (String) async -> Void
+        _ call: ToolCall, reaching agreed: ToolReach, telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> ToolResult {
         try await run(call)
     }

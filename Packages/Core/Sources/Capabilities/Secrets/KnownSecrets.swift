@@ -7,6 +7,8 @@ struct KnownSecrets {
 
     private struct Form {
         let bytes: [UInt8]
+        /// What the secret is called, where somebody has said it.
+        let name: String?
         /// How many secrets look like this somewhere.
         var count = 1
     }
@@ -15,22 +17,25 @@ struct KnownSecrets {
     /// When each was told last, as a count.
     private var told: [[UInt8]: Int] = [:]
     private var lastTold = 0
+    /// No form that was ever told is longer.
+    private(set) var longest = 0
 
-    mutating func insert(_ text: String) {
+    mutating func insert(_ text: String, named name: String? = nil) {
         lastTold += 1
-        if told.updateValue(lastTold, forKey: Array(text.utf8)) == nil { addForms(of: text) }
+        if told.updateValue(lastTold, forKey: Array(text.utf8)) == nil { addForms(of: text, name) }
         guard told.count > Self.limit, let oldest = told.min(by: { $0.value < $1.value })?.key else { return }
         told[oldest] = nil
         removeForms(of: String(decoding: oldest, as: UTF8.self))
     }
 
-    private mutating func addForms(of text: String) {
+    private mutating func addForms(of text: String, _ name: String?) {
         for form in Self.forms(of: text) {
             let (key, bytes) = Self.entry(form)
+            longest = max(longest, bytes.count)
             if let place = byBeginning[key]?.firstIndex(where: { $0.bytes == bytes }) {
                 byBeginning[key]?[place].count += 1
             } else {
-                byBeginning[key, default: []].append(Form(bytes: bytes))
+                byBeginning[key, default: []].append(Form(bytes: bytes, name: name))
             }
         }
     }
@@ -50,20 +55,40 @@ struct KnownSecrets {
         return (key(bytes[0], bytes[1], bytes[2], bytes[3]), bytes)
     }
 
-    func ranges(in text: [UInt8]) -> [Range<Int>] {
+    func ranges(in text: [UInt8]) -> [Range<Int>] { found(in: text).map(\.range) }
+
+    /// Where they stand, and what they are called.
+    func found(in text: [UInt8]) -> [(range: Range<Int>, name: String?)] {
         guard !byBeginning.isEmpty, text.count >= 4 else { return [] }
-        var found: [Range<Int>] = []
+        var found: [(Range<Int>, String?)] = []
         for start in 0...(text.count - 4) {
             guard let forms = byBeginning[Self.key(text[start], text[start + 1], text[start + 2], text[start + 3])]
             else { continue }
             for form in forms {
                 let shared = Self.shared(text, from: start, form.bytes)
                 if shared == form.bytes.count || shared >= Self.tellingBeginning {
-                    found.append(start..<(start + shared))
+                    found.append((start..<(start + shared), form.name))
                 }
             }
         }
         return found
+    }
+
+    /// Where at the end of a text a secret may begin of which not all is there; its end where none does.
+    func beginning(atEndOf text: [UInt8]) -> Int {
+        guard longest > 0 else { return text.count }
+        for start in max(0, text.count - longest)..<text.count {
+            let rest = text[start...]
+            if rest.count >= 4 {
+                let forms = byBeginning[Self.key(text[start], text[start + 1], text[start + 2], text[start + 3])] ?? []
+                if forms.contains(where: { $0.bytes.count > rest.count && $0.bytes.starts(with: rest) }) {
+                    return start
+                }
+            } else if byBeginning.values.contains(where: { $0.contains { $0.bytes.starts(with: rest) } }) {
+                return start
+            }
+        }
+        return text.count
     }
 
     /// So many bytes of a secret's beginning are taken out even where the rest is not there: somebody may have cut the

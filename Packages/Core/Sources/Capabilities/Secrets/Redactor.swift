@@ -17,10 +17,12 @@ public final class Redactor: Sendable {
     ///
     /// Less than six bytes are not learnt: they would be found in words that mean nothing. Of more than a thousand secrets
     /// those that were told longest ago are forgotten.
-    public func learn(_ secret: Secret) {
+    ///
+    /// - Parameter name: what stands in its place in what is kept, so that one sees which it was.
+    public func learn(_ secret: Secret, named name: String? = nil) {
         secret.withText { text in
             guard text.utf8.count >= 6 else { return }
-            known.withLock { $0.insert(text) }
+            known.withLock { $0.insert(text, named: name) }
         }
     }
 
@@ -37,17 +39,23 @@ public final class Redactor: Sendable {
     /// The text with a mark in the place of each secret.
     public func redact(_ text: String) -> String {
         let bytes = Array(text.utf8)
-        // A copy, so that nobody waits for somebody else's long text.
-        let known = known.withLock { $0 }
-        let found = known.ranges(in: bytes) + SecretShapes.ranges(in: bytes)
-        guard !found.isEmpty else { return text }
+        let found = secrets.ranges(in: bytes) + SecretShapes.ranges(in: bytes)
+        if found.isEmpty { return text }
+        return Self.marked(bytes, found.map { ($0, Self.mark) })
+    }
+
+    /// A copy, so that nobody waits for somebody else's long text.
+    var secrets: KnownSecrets { known.withLock { $0 } }
+
+    /// The text with marks in places; those that overlap become one.
+    static func marked(_ bytes: [UInt8], _ found: [(range: Range<Int>, mark: String)]) -> String {
         var result: [UInt8] = []
         var position = 0
-        for range in found.sorted(by: { $0.lowerBound < $1.lowerBound }) where range.upperBound > position {
-            // Ranges that overlap become one mark.
+        for (range, mark) in found.sorted(by: { $0.range.lowerBound < $1.range.lowerBound })
+        where range.upperBound > position {
             if range.lowerBound >= position {
                 result += bytes[position..<range.lowerBound]
-                result += Self.mark.utf8
+                result += mark.utf8
             }
             position = range.upperBound
         }

@@ -24,6 +24,25 @@ extension SecretShapes {
         return scheme.hasSuffix("http") || scheme.hasSuffix("https")
     }
 
+    /// Where a private key begins that has not ended; the end of the text where none does.
+    static func privateKey(atEndOf text: [UInt8]) -> Int {
+        let dashes = Array("-----".utf8)
+        var position = 0
+        while let begin = text.firstRange(of: dashes + Array("BEGIN".utf8), from: position) {
+            position = begin.upperBound
+            let line = text[position...].prefix { $0 != UInt8(ascii: "\n") }
+            let isKey = String(decoding: line, as: UTF8.self).contains("PRIVATE KEY")
+            let isOpen = position + line.count == text.count && line.count <= 64
+            // Another kind, such as a certificate, is no secret.
+            guard isKey || isOpen else { continue }
+            guard let end = text.firstRange(of: dashes + Array("END".utf8), from: position),
+                let last = text.firstRange(of: dashes, from: end.upperBound)
+            else { return begin.lowerBound }
+            position = last.upperBound
+        }
+        return text.count
+    }
+
     /// What stands between the lines of a private key.
     static func privateKeys(in text: [UInt8]) -> [Range<Int>] {
         let label = Array("PRIVATE KEY-----".utf8)

@@ -18,6 +18,27 @@ enum SecretShapes {
         return found + passwords(in: text) + privateKeys(in: text)
     }
 
+    /// Where something stands that can hardly be anything else: keys with a known beginning, signed tokens, private keys.
+    static func certain(in text: [UInt8]) -> [Range<Int>] {
+        var found: [Range<Int>] = []
+        var position = 0
+        while let word = word(in: text, from: position) {
+            position = word.upperBound
+            if isKey(text[word]) { found.append(word) }
+        }
+        return found + privateKeys(in: text)
+    }
+
+    /// Where at the end of a text a key may begin of which not all is there; its end where none does.
+    static func beginning(atEndOf text: [UInt8]) -> Int {
+        var start = text.count
+        while start > 0, isTokenByte(text[start - 1]) { start -= 1 }
+        let word = text[start...]
+        let signs = beginnings.map(\.text) + ["eyJ", "AKIA", "ASIA", "-----BEGIN"].map { Array($0.utf8) }
+        let isOpen = !word.isEmpty && signs.contains { word.starts(with: $0) || $0.starts(with: word) }
+        return min(isOpen ? start : text.count, privateKey(atEndOf: text))
+    }
+
     /// The next run of the bytes that tokens are made of.
     private static func word(in text: [UInt8], from start: Int) -> Range<Int>? {
         guard let first = text[start...].firstIndex(where: isTokenByte) else { return nil }

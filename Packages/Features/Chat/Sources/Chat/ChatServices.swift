@@ -32,7 +32,9 @@ final class ChatServices: Sendable {
         self.surroundings = surroundings
         self.whole = whole
         history = History(
-            "\(surroundings.locations.data)/chat.db", drafts: drafts, clock: surroundings.clock, now: surroundings.now
+            "\(surroundings.locations.data)/chat.db",
+            without: settings[ChatSettings.keepsSecrets] ? nil : surroundings.redactor, drafts: drafts,
+            clock: surroundings.clock, now: surroundings.now
         ) {
             $0.tell(ActionContext.current?.notice)
         }

@@ -1,5 +1,6 @@
 import Capabilities
 import JSON
+import SandboxKit
 import Settings
 import TurnLoop
 
@@ -29,6 +30,21 @@ enum ChatSettings {
     static let policy = Setting(
         "approvals", "What is decided beforehand about tools: a list of rules", default: ApprovalPolicy(), risk: .widens
     )
+    static let mode = Setting<ToolMode?>(
+        "mode", "How far models go without being asked for each conversation: read-only, workspace, full", default: nil,
+        risk: .widens)
+    static let folders = Setting(
+        "folders", "The folders in which the mode holds without a question", default: [PathValue](), risk: .widens)
+    static let sandbox = Setting(
+        "sandbox",
+        "What commands are kept from: nothing; all but the system's programs and the folder; and the network",
+        default: Confinement.isolated, risk: .widens)
+    static let sandboxReads = Setting(
+        "sandbox-reads", "What else commands in the sandbox may read, such as tools that are installed in your home",
+        default: [PathValue](), risk: .widens)
+    static let keepsSecrets = Setting(
+        "keep-secrets", "Whether secrets that stand in a conversation are stored with it", default: false,
+        risk: .widens)
     /// How tools are put to a model.
     enum ToolFormat: String, Choice, Hashable {
         /// In the way of the provider.
@@ -66,7 +82,9 @@ enum ChatSettings {
 
     static let declarations = [
         model.declaration, system.declaration, temperature.declaration, maxTokens.declaration, streams.declaration,
-        buffer.declaration, tools.declaration, policy.declaration, rounds.declaration, toolFormat.declaration,
+        buffer.declaration, tools.declaration, mode.declaration, folders.declaration,
+        policy.declaration, sandbox.declaration, sandboxReads.declaration, keepsSecrets.declaration, rounds.declaration,
+        toolFormat.declaration,
         context.declaration, responses.declaration, attribution.declaration, localServers.declaration,
     ]
 }

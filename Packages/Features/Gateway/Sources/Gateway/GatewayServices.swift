@@ -23,7 +23,9 @@ final class GatewayServices: Sendable {
         let database = GatewayStore.database(at: "\(surroundings.locations.data)/gateway.db") {
             $0.tell(ActionContext.current?.notice)
         }
-        store = GatewayStore(database, turns: turns, now: surroundings.now)
+        store = GatewayStore(
+            database, without: settings[GatewaySettings.keepsSecrets] ? nil : surroundings.redactor, turns: turns,
+            now: surroundings.now)
         token = GatewayToken(surroundings)
         embedded = EmbeddedGateway(settings: settings, surroundings: surroundings, store: store)
     }

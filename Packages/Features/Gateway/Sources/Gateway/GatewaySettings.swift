@@ -18,16 +18,6 @@ enum GatewaySettings {
         case given
     }
 
-    /// What commands of models are kept from, by bubblewrap.
-    enum Confinement: String, Choice, Hashable {
-        /// Nothing: they may do what the user may do.
-        case none
-        /// All of this machine but the programs of the system and the project's folder.
-        case folder
-        /// That, and the network.
-        case isolated
-    }
-
     // Where it listens, and whom it answers.
 
     static let address = Setting(
@@ -75,6 +65,9 @@ enum GatewaySettings {
         "sandbox-reads", "What else commands in the sandbox may read, such as tools that are installed in your home",
         default: [PathValue](), risk: .widens)
 
+    static let keepsSecrets = Setting(
+        "keep-secrets", "Whether secrets that stand in a session are stored with it", default: false, risk: .widens)
+
     // Who answers, and how far a turn may go.
 
     static let model = Setting<String?>(
@@ -100,7 +93,8 @@ enum GatewaySettings {
         address.declaration, port.declaration, socket.declaration, tls.declaration, certificate.declaration,
         key.declaration, hosts.declaration, origins.declaration, projects.declaration, folders.declaration,
         approvals.declaration, approvalTime.declaration, keepsRunning.declaration, sandbox.declaration,
-        sandboxReads.declaration, model.declaration, rounds.declaration, turnTime.declaration, callTime.declaration,
+        sandboxReads.declaration, keepsSecrets.declaration, model.declaration, rounds.declaration, turnTime.declaration,
+        callTime.declaration,
         turnTokens.declaration, turnCost.declaration, dayTokens.declaration, dayCost.declaration, drain.declaration,
     ]
 
@@ -120,10 +114,11 @@ enum GatewaySettings {
         let places = surroundings.locations
         // Keys, tokens and what was said lie there; and through the socket the gateway itself could be asked.
         let own = [places.config, places.data, places.state, places.cache, settings[socket]?.text ?? "", open ?? ""]
+        turns.home = surroundings.environment["HOME"]
         turns.shell = ShellOptions(
             environment: surroundings.environment,
             sandbox: settings[sandbox].sandbox(
-                home: surroundings.environment["HOME"], showing: settings[sandboxReads].map(\.text), hiding: own))
+                home: turns.home, showing: settings[sandboxReads].map(\.text), hiding: own))
         turns.defaultModel = settings[model]
         turns.rules = settings[approvals].rules
         turns.approvalTime = settings[approvalTime]
@@ -135,13 +130,6 @@ enum GatewaySettings {
         turns.cost = settings[turnCost].map(Cost.init(dollars:))
         turns.dayBudget = BudgetLimit(tokens: settings[dayTokens], cost: settings[dayCost].map(Cost.init(dollars:)))
         return turns
-    }
-}
-
-extension GatewaySettings.Confinement {
-    fileprivate func sandbox(home: String?, showing shown: [String], hiding hidden: [String]) -> Sandbox? {
-        if self == .none { return nil }
-        return Sandbox(hasNetwork: self == .folder, home: home, showing: shown, hiding: hidden)
     }
 }
 

@@ -25,7 +25,8 @@ extension Turns {
         let choice = try await catalogue.choice(named: wanted, default: parts.settings.defaultModel)
         if case .claude = choice.backend, project == nil { throw GatewayError.needsProject(choice.name) }
         try await admit(session: session?.id, project: project?.id)
-        let all = try await sources(in: project)
+        let policy = parts.settings.policy(in: project, session, input.mode)
+        let all = try await sources(in: project, policy)
         if let selection = input.selection { try await check(selection, among: all) }
         let prompt = Self.prompt(of: input)
         let open = try await session.orCreate {
@@ -47,7 +48,7 @@ extension Turns {
             sources: selection.sources(among: all).map {
                 OfferedTools($0, selected: selection.tools, runs: parts.toolRuns, tracer: parts.tracer)
             },
-            notices: selection.problems(among: all), canAsk: input.canAsk, client: input.client)
+            policy: policy, notices: selection.problems(among: all), canAsk: input.canAsk, client: input.client)
         do {
             let control = TurnControl()
             let agent = AgentTurn(parts: parts, plan: plan, control: control)

@@ -2,6 +2,7 @@ public import Capabilities
 public import GatewayModels
 public import GatewayStore
 import JSON
+import TurnLoop
 
 /// Answers requests: asks models, runs tools, asks clients for approval, and writes down what happens.
 ///
@@ -50,9 +51,9 @@ public final class Turns: Sendable {
     }
 
     /// Everybody's tools: those of the project's folder first.
-    func sources(in project: Project?) async throws -> [any ToolSource] {
+    func sources(in project: Project?, _ policy: ApprovalPolicy = ApprovalPolicy()) async throws -> [any ToolSource] {
         var sources: [any ToolSource] = []
-        if let project { sources.append(try project.files(parts.settings)) }
+        if let project { sources.append(try project.files(parts.settings, policy)) }
         return sources + (await others())
     }
 

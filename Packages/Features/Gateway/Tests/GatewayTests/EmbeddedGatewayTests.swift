@@ -31,7 +31,7 @@ struct EmbeddedGatewayTests {
     private func ask(
         _ words: String, in folder: String, session: String? = nil, answers: [String: JSON] = [:],
         isAlone: Bool = false,
-        isKept: Bool = true
+        isKept: Bool = true, mode: ToolMode? = nil
     ) async throws -> Heard {
         let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
         let provider = try #require(
@@ -42,6 +42,7 @@ struct EmbeddedGatewayTests {
         var request = ChatRequest(model: model.id, messages: [Message(.user, words)])
         if let session { request.extras["session_id"] = .string(session) }
         request.isKept = isKept
+        request.mode = mode
         let context = host.context(asking: Answering(answers: answers))
         let heard = Mutex(Heard())
         let answer = try await ActionContext.$current.withValue(isAlone ? nil : context) {
@@ -133,7 +134,8 @@ struct EmbeddedGatewayTests {
             let heard = try await ask(
                 #"replace "helo" with "hello" in greet.py"#, in: folder, answers: ["chat.approve": "No"])
             let question = heard.told.first { $0.hasPrefix("The model wants to use ") } ?? ""
-            #expect(question.contains("greet.py\n- ") && question.contains("\n+ "), "\(question)")
+            #expect(
+                question.contains("\n-    return 'helo'\n+    return 'hello'"), "\(question)")
         }
     }
 
@@ -150,6 +152,23 @@ struct EmbeddedGatewayTests {
             let text = try read("\(folder)/greet.py")
             #expect(text.contains("'hello'") == (choice < 3), "\(heard.text) \(heard.results)")
             #expect(heard.answer != nil)
+        }
+    }
+
+    @Test("goes as far as the mode says without a question, and shows what it has changed")
+    func modes() async throws {
+        try await TemporaryDirectory.run { folder in
+            try project(folder)
+            let edit = #"replace "helo" with "hello" in greet.py"#
+            #expect(try await ask(edit, in: folder, mode: .readOnly).answer?.isUnapproved == true)
+            let edited = try await ask(edit, in: folder, mode: .workspace)
+            #expect(try read("\(folder)/greet.py").contains("'hello'") && edited.answer?.isUnapproved == false)
+            #expect(edited.results.contains { $0.diff?.contains("+    return 'hello'") == true })
+            let command = "run `touch ran`"
+            #expect(try await ask(command, in: folder, mode: .workspace).answer?.isUnapproved == true)
+            #expect(!Files.exists("\(folder)/ran"))
+            #expect(try await ask(command, in: folder, mode: .full).answer?.isUnapproved == false)
+            #expect(Files.exists("\(folder)/ran"))
         }
     }
 

@@ -129,13 +129,13 @@ struct ClaudeTests {
 
     @Test("the project's rules decide about its calls without a question")
     func rules() async throws {
-        try await run([ApprovalRule(.allow, tool: "Bash", source: "claude", scope: .project)]) { workshop, turns in
+        try await run([ApprovalRule(.deny, tool: "Bash", source: "claude", scope: .project)]) { workshop, turns in
             let heard = Heard()
             let report = try await turns.run(workshop.input("Go", model: "claude/default")) { heard.receive($0) }
-            #expect(report.text.contains("allow"))
+            #expect(report.text.contains("deny"))
             #expect(heard.tickets == [])
             let decisions = try await workshop.audit(report.place.session).filter { $0.action == "tool.call" }
-            #expect(decisions.map(\.decision) == ["allowed by a rule of the project"])
+            #expect(decisions.map(\.decision) == ["denied by a rule of the project"])
         }
     }
 

@@ -31,6 +31,18 @@ extension Sandbox {
             mounts.removeAll { $0.path.lies(beneath: folder) }
             mounts.append(Mount(.writable, folder))
         }
+        if let folder {
+            for path in (kept + self.hidden).map({ AbsolutePath($0) }) {
+                guard let names = path.names(beneath: folder), !names.isEmpty else { continue }
+                // None of the folders above can be renamed, which would take it out of the rule.
+                var above = folder
+                for name in names.dropLast() {
+                    above = AbsolutePath(bytes: above.bytes + "/".bytes + name)
+                    mounts.append(Mount(.fixed, above))
+                }
+            }
+            mounts += kept.compactMap(Self.place).map { Mount(.guarded, $0) }
+        }
         let seen = mounts.filter { $0.kind != .scratch }.map(\.path)
         let secrets = home.map { home in Self.homeSecrets.map { home.appending($0).text } } ?? []
         for hidden in (self.hidden + secrets + Self.systemSecrets + Self.hostKeys()).compactMap(Self.place) {

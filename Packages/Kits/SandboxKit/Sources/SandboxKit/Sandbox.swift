@@ -18,6 +18,8 @@ public struct Sandbox: Sendable, Hashable {
     public var shown: [String]
     /// What it must not see, even beneath its folder or what is shown: folders with secrets, sockets.
     public var hidden: [String]
+    /// What it may see in its folder and not change.
+    var kept: [String] = []
 
     public init(
         hasNetwork: Bool = false, home: String? = nil, showing shown: [String] = [], hiding hidden: [String] = []

@@ -86,6 +86,15 @@ struct Playground: Sendable {
     }
 }
 
+extension WorkspaceTools {
+    /// Runs a call as a turn does: it is looked at first, and does what was looked at.
+    func run(
+        _ call: ToolCall, telling tell: @escaping @Sendable (String) async -> Void
+    ) async throws -> ToolResult {
+        try await run(call, reaching: try await reach(of: call), telling: tell)
+    }
+}
+
 /// Lends a playground and removes it with all it holds.
 func withPlayground<T>(
     resolver: Folder.Resolver? = nil, isolation: isolated (any Actor)? = #isolation,

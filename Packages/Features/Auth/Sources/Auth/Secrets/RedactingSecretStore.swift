@@ -12,12 +12,12 @@ final class RedactingSecretStore: SecretStore {
 
     func secret(named name: SecretName) async throws -> Secret? {
         let secret = try await base.secret(named: name)
-        if let secret { redactor.learn(secret) }
+        if let secret { redactor.learn(secret, named: name.text) }
         return secret
     }
 
     func store(_ secret: Secret, named name: SecretName) async throws {
-        redactor.learn(secret)
+        redactor.learn(secret, named: name.text)
         try await base.store(secret, named: name)
     }
 

@@ -198,7 +198,12 @@ struct HistoryActions {
             var call = found.call
             if let input { call.input = input }
             let start = context.host.now()
-            let result = try await services.loop(try services.tools(context), context).run(again: call) { _ in }
+            // All tools are there, and whatever writes is asked about.
+            let rules = await RememberedRules(history: history, context: context).rules(
+                of: try await history.find(prefix))
+            let policy = services.policy(.readOnly, rules: rules, context)
+            let tools = try services.tools(.workspace, policy, context)
+            let result = try await services.loop(tools, policy, context).run(again: call) { _ in }
             return RepeatedCall(
                 row: CallRow(
                     CallEntry(

@@ -4,6 +4,7 @@ import ChatProviders
 import FileKit
 import JSON
 import Registry
+import TurnLoop
 
 /// `martlet chat`: one message, or a conversation on a terminal.
 struct SendAction {
@@ -26,7 +27,10 @@ struct SendAction {
             .option("project", "The project of a gateway in which it happens", as: String?.self),
             .option("system", "What the model is told first, in a new conversation", as: String?.self, short: "s"),
             .option("file", "Also send this file: text, an image, a PDF", as: [ReadPath].self, short: "f"),
-            .flag("tools", "Let the model use tools"),
+            .flag("tools", "Let the model look around with tools"),
+            .option(
+                "mode", "How far the model goes unasked: it looks around, edits here, runs commands in a sandbox too",
+                as: ToolMode?.self),
             .flag("no-stream", "Show the answer when it is whole"),
             .flag("no-save", "Keep nothing of it"),
             .option("schema", "A file with the JSON Schema of the answer", as: ReadPath?.self),
@@ -37,12 +41,14 @@ struct SendAction {
             .option("seed", "A number that makes answers repeatable, where a provider can", as: Int?.self),
             .piped("input", "A text to send along; what is piped into the command")
         ) {
-            context, message, model, conversation, goesOn, project, system, files, tools, noStream, noSave, schema,
+            context, message, model, conversation, goesOn, project, system, files, tools, mode, noStream, noSave,
+            schema,
             temperature, maxTokens, effort, seed, input in
             var asked = ChatWish()
             (asked.model, asked.conversation, asked.goesOn, asked.system) = (model, conversation, goesOn, system)
             asked.project = project
-            (asked.usesTools, asked.streams, asked.isSaved) = (tools ? true : nil, !noStream, !noSave)
+            (asked.streams, asked.isSaved) = (!noStream, !noSave)
+            if let mode = mode ?? (tools ? .readOnly : nil) { asked.mode = .some(mode) }
             (asked.temperature, asked.maxTokens, asked.effort, asked.seed) = (temperature, maxTokens, effort, seed)
             asked.schema = try schema.map { try Attachments.schema($0, context) }
             asked.attachments = try files.map { try Attachments.file($0, context) }
@@ -65,6 +71,7 @@ struct SendAction {
         .question("chat.message", "What to say: a text, or a list of texts for a conversation")
         .question("chat.approve", "Whether a tool may be used, in the words of the question, such as No")
         .question("chat.approve.reason", "What the model shall do instead of a tool that was denied")
+        .question("chat.mode", "Whether the mode of the settings holds in this folder: true or false")
         .question("chat.local-server", "Whether a server that was found on this machine is meant: true or false")
         .question("chat.other-server", "Whether the conversation goes on at another address: true or false")
         .question("chat.model", "Which model answers in place of one that is gone")
@@ -75,6 +82,7 @@ struct SendAction {
         )
         .example("martlet ask \"What is a martlet?\"", "One question")
         .example("git diff | martlet ask \"Review this\"", "With something piped in")
+        .example("martlet ask --mode workspace \"Fix the typos in README.md\"", "Let it edit files in this folder")
         .example("martlet chat", "A conversation on the terminal; /help shows what it understands")
         .example("martlet chat --continue \"And in French?\"", "Go on where you were")
     }
@@ -110,8 +118,8 @@ struct ChatWish: Sendable {
     /// Where a gateway shall work.
     var project: String?
     var system: String?
-    /// Nil leaves it to the conversation.
-    var usesTools: Bool?
+    /// Nil leaves it to the conversation; nil in it takes the tools away.
+    var mode: ToolMode??
     var streams = true
     var isSaved = true
     var temperature: Double?

@@ -19,29 +19,34 @@ struct RememberedRules: Sendable {
         return parts.count > 1 ? parts.joined(separator: "/") : current
     }
 
-    /// What holds in a conversation besides the settings. What cannot be read any more holds no more, which is told: it may
-    /// have been a denial.
+    /// What holds in a conversation besides the settings. What cannot be read any more denies, since it may have been a
+    /// denial.
     func rules(of conversation: Conversation?) async -> [ApprovalRule] {
         let own = conversation?.setup.rules ?? []
         let others: [JSON]
         do { others = try await history.rules(ofProject: project) } catch {
-            context.notice("what is allowed in this project could not be read: \(AnyFailure(error).message)")
-            others = []
+            context.notice(
+                "what was decided in this project could not be read, so no tool is used: \(AnyFailure(error).message)")
+            return [ApprovalRule(.deny, scope: .project)]
         }
         return read(own, .conversation) + read(others, .project)
     }
 
     /// - Parameter scope: that of the place where the rules were kept, whatever they say themselves.
     private func read(_ rules: [JSON], _ scope: ApprovalScope) -> [ApprovalRule] {
-        rules.compactMap { json -> ApprovalRule? in
+        rules.map { json in
             do throws(ValueError) {
                 var rule = try ApprovalRule(json: json)
                 rule.scope = scope
                 return rule
             } catch {
+                let tool = json["tool"]?.string
+                let what = tool.map { "'\(PlainText.escape($0))' is" } ?? "all tools are"
+                let option = scope == .conversation ? " --conversation ID" : ""
                 context.notice(
-                    "a rule that was remembered for this \(scope.rawValue) does not hold: it \(error.message)")
-                return nil
+                    "\(what) denied, as a rule that was remembered for this \(scope.rawValue) cannot be read (it"
+                        + " \(error.message)); 'martlet chat disallow\(option)' takes it back")
+                return ApprovalRule(.deny, tool: tool ?? "*", scope: scope)
             }
         }
     }

@@ -3,6 +3,7 @@ import ChatHistory
 import ChatProviders
 import JSON
 import Registry
+import TurnLoop
 
 /// A conversation on a terminal: what is typed is said, and lines that begin with a slash are commands.
 struct Console: Sendable {
@@ -15,7 +16,9 @@ struct Console: Sendable {
         var chatting = Chatting(services: services, context: context, wish: wish)
         try await chatting.find()
         let who = try await answerer(chatting)
-        context.notice("\(who). /help shows the commands, Ctrl-D ends.")
+        var mode = ""
+        if let chosen = try await modeNow(chatting) { mode = " (mode \(chosen.rawValue))" }
+        context.notice("\(who)\(mode). /help shows the commands, Ctrl-D ends.")
         var said = try await recall(chatting)
         do {
             let last = try await talk(&chatting, &said)
@@ -61,6 +64,11 @@ struct Console: Sendable {
             context.notice(error.message)
             return "nobody answers yet"
         }
+    }
+
+    /// How far the model goes unasked; nil also while nobody can answer.
+    private func modeNow(_ chatting: Chatting) async throws -> ToolMode? {
+        do { return try await chatting.mode() } catch let error as ChatError where error.mayRetry { return nil }
     }
 
     /// A server that chooses the model itself is named alone.
@@ -200,7 +208,14 @@ struct Console: Sendable {
                 _ = try await pick(chatting, "Which model shall answer from now on?")
             }
         case .tools:
-            context.notice(try await chatting.toggleTools() ? "the model may use tools" : "no tools")
+            let mode = try await chatting.mode()
+            context.notice(try await chatting.use(mode: mode == nil ? .readOnly : nil).words)
+        case .mode(nil): context.notice(try await chatting.mode().words)
+        case .mode(let name?):
+            guard name == "off" || ToolMode(rawValue: name) != nil else {
+                throw ConsoleCommandError(message: "the modes are off, read-only, workspace and full")
+            }
+            context.notice(try await chatting.use(mode: ToolMode(rawValue: name)).words)
         case .system(let text):
             var fresh = wish
             (fresh.system, fresh.conversation, fresh.goesOn) = (text, nil, false)

@@ -2,11 +2,13 @@ import Capabilities
 
 /// A line that begins with a slash.
 enum ConsoleCommand: Sendable, Hashable {
-    case help, new, resume(String?), model(String?), tools, system(String), attach(String), retry, stop, save, clear,
+    case help, new, resume(String?), model(String?), tools, mode(String?), system(String), attach(String), retry, stop,
+        save, clear,
         quit
 
     static let names = [
-        "/help", "/new", "/resume", "/model", "/tools", "/system", "/attach", "/retry", "/stop", "/save", "/clear",
+        "/help", "/new", "/resume", "/model", "/tools", "/mode", "/system", "/attach", "/retry", "/stop", "/save",
+        "/clear",
         "/quit",
     ]
 
@@ -15,6 +17,7 @@ enum ConsoleCommand: Sendable, Hashable {
         /resume [id]      go on with the newest one, or with the one named
         /model [name]     show who answers, or let another model answer
         /tools            let the model use tools, or not
+        /mode [name]      show or set how far it goes unasked: off, read-only, workspace, full
         /system <text>    begin another conversation with this instruction
         /attach <file>    send a file with your next message
         /retry            say the last thing again
@@ -45,6 +48,7 @@ enum ConsoleCommand: Sendable, Hashable {
         case "/resume": self = .resume(rest)
         case "/model": self = .model(rest)
         case "/tools": self = .tools
+        case "/mode": self = .mode(rest)
         case "/system": self = .system(try needed("an instruction"))
         case "/attach": self = .attach(try needed("a file"))
         case "/retry": self = .retry

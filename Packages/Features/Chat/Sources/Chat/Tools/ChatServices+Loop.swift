@@ -1,28 +1,54 @@
 import Capabilities
 import Registry
+import SandboxKit
 import Settings
 import ToolKit
 import TurnLoop
 
 extension ChatServices {
     /// Everybody's tools, what Martlet itself can do without changing anything, and the files of the folder it runs in.
-    func tools(_ context: ActionContext) throws -> [any ToolSource] {
-        let folder = context.host.locations.current
+    func tools(
+        _ mode: ToolMode, _ policy: ApprovalPolicy, _ context: ActionContext
+    ) throws -> [any ToolSource] {
+        let folder = ToolFolder(context).path
         var sources = context.registry.all((any ToolSource).self) + [ActionTools(context: context)]
         if case .deny(let rule, let mend) = context.caller.grant.decide(.path(folder, .tree)) {
             context.notice("the model has no tools for the files where it runs: \(rule); \(mend)")
         } else {
-            sources.append(WorkspaceTools(try Workspace(folder)))
+            let denied = policy.deniedPaths(of: WorkspaceTools.name, WorkspaceTools.fileDescriptions)
+            let workspace = Workspace(
+                try Workspace(folder), denying: denied, home: surroundings.environment["HOME"])
+            sources.append(
+                WorkspaceTools(workspace, offering: mode == .readOnly ? .reading : .all, shell: shell))
         }
         return sources
     }
 
-    /// A turn by the settings, with rules that hold for this conversation beside them.
-    func loop(
-        _ sources: [any ToolSource], rules: [ApprovalRule] = [], _ context: ActionContext
-    ) -> TurnLoop {
+    /// How commands of models are run.
+    var shell: ShellOptions {
+        let places = surroundings.locations
+        let home = surroundings.environment["HOME"]
+        return ShellOptions(
+            environment: surroundings.environment,
+            sandbox: settings[ChatSettings.sandbox].sandbox(
+                home: home, showing: settings[ChatSettings.sandboxReads].map(\.text),
+                // Keys, tokens and what was said lie there.
+                hiding: [places.config, places.data, places.state, places.cache]))
+    }
+
+    /// Who has to agree: the settings say it, and rules that hold for this conversation.
+    func policy(_ mode: ToolMode, rules: [ApprovalRule], _ context: ActionContext) -> ApprovalPolicy {
         var policy = settings[ChatSettings.policy]
         policy.rules += rules
+        policy.mode = mode
+        policy.places = PathGlob.Places(
+            folder: AbsolutePath(ToolFolder(context).path),
+            home: surroundings.environment["HOME"].map { AbsolutePath($0) })
+        return policy
+    }
+
+    /// A turn by the settings.
+    func loop(_ sources: [any ToolSource], _ policy: ApprovalPolicy, _ context: ActionContext) -> TurnLoop {
         var loop = TurnLoop(
             sources: sources, policy: policy, clock: surroundings.clock, now: surroundings.now,
             approve: Approver(context: context).approve)

@@ -15,11 +15,17 @@ struct Approver: Sendable {
             return ApprovalAnswer(isAllowed: true)
         }
         let name = PlainText.escape(request.tool)
-        context.notice("The model wants to use \(name):\n\(request.call.preview)")
-        var scopes: [(words: String, scope: ApprovalScope)] = [
-            ("Yes, this once", .once), ("Yes, in this conversation", .conversation), ("Yes, in this project", .project),
-        ]
-        if !isServer { scopes.append(("Yes, always", .always)) }
+        context.notice("The model wants to use \(name):\n\(request.reach.preview(of: request.call))")
+        var scopes: [(words: String, scope: ApprovalScope)] = [("Yes, this once", .once)]
+        // A server makes rules of its own of it.
+        if isServer || request.remembers != nil {
+            let what = request.remembers == request.tool ? nil : request.remembers
+            let object = what.map { ", '\(PlainText.escape($0))'" } ?? ""
+            scopes += [
+                ("Yes\(object), in this conversation", .conversation), ("Yes\(object), in this project", .project),
+            ]
+            if !isServer { scopes.append(("Yes\(object), always", .always)) }
+        }
         let index = try await context.interaction.choice(
             "chat.approve", "Allow \(name) (\(request.effect.rawValue)) of \(PlainText.escape(request.source))?",
             among: scopes.map(\.words) + ["No", "No, and say why"])

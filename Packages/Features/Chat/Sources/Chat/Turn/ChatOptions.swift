@@ -2,12 +2,13 @@ import Capabilities
 import ChatHistory
 import JSON
 import Settings
+import TurnLoop
 
 /// What a conversation asks its models with. It is stored with the conversation, so that later settings do not reach it.
 struct ChatOptions: Sendable, Hashable {
     var model = ModelOptions()
-    /// Whether the model may use tools.
-    var usesTools = false
+    /// How far the model goes with tools; nil where it is given none.
+    var mode: ToolMode?
     /// The folder for which tools were chosen, which is the one that they read.
     var toolFolder: String?
     /// Whether old turns that do not fit are summarised; otherwise they are left out.
@@ -19,7 +20,7 @@ struct ChatOptions: Sendable, Hashable {
     init(_ settings: FeatureSettings, isPlatform: Bool) {
         model.temperature = settings[ChatSettings.temperature] ?? (isPlatform ? 0.7 : nil)
         model.maxTokens = settings[ChatSettings.maxTokens]
-        usesTools = settings[ChatSettings.tools]
+        mode = settings[ChatSettings.tools] ? .readOnly : nil
         summarises = settings[ChatSettings.context] == .summarise
     }
 
@@ -32,8 +33,9 @@ struct ChatOptions: Sendable, Hashable {
         if !model.stop.isEmpty { object["stop"] = model.stop.json }
         object["seed"] = model.seed.map { .int($0) }
         object["effort"] = model.effort?.json
-        if usesTools {
-            object["tools"] = true
+        if let mode {
+            // An export leaves this out, whatever it says.
+            object["tools"] = mode == .readOnly ? true : mode.json
             object[ConversationSetup.folderOption] = toolFolder.map { .string($0) }
         }
         if summarises { object["summarises"] = true }
@@ -48,7 +50,7 @@ struct ChatOptions: Sendable, Hashable {
         model.stop = json["stop"]?.array?.compactMap(\.string) ?? []
         model.seed = json["seed"]?.int
         model.effort = json["effort"]?.string.flatMap(ModelOptions.Effort.init)
-        usesTools = json["tools"]?.bool ?? false
+        mode = json["tools"]?.bool == true ? .readOnly : json["tools"]?.string.flatMap(ToolMode.init)
         toolFolder = json[ConversationSetup.folderOption]?.string
         summarises = json["summarises"]?.bool ?? false
     }

@@ -82,15 +82,23 @@ struct ChatTurn: Sendable {
             schema: plan.schema, streams: plan.streams)
         for (name, value) in plan.extras { request.extras[name] = .string(value) }
         request.isKept = plan.opening != nil
+        request.mode = plan.options.mode
         return request
     }
 
     /// The tools that the model is given; none where it has its own, which it could not tell from ours.
     private func sources() throws -> [any ToolSource] {
-        guard plan.options.usesTools else { return [] }
-        guard plan.choice.provider.runsTools else { return try services.tools(context) }
-        context.notice("\(PlainText.escape(plan.choice.provider.name)) uses tools of its own, so it is given no others")
+        guard let mode = plan.options.mode else { return [] }
+        guard plan.choice.provider.runsTools else { return try services.tools(mode, policy, context) }
+        if plan.choice.provider.obeysMode { return [] }
+        let limits = mode == .readOnly ? "" : ", and its own rules say how far they go"
+        context.notice(
+            "\(PlainText.escape(plan.choice.provider.name)) uses tools of its own, so it is given no others\(limits)")
         return []
+    }
+
+    private var policy: ApprovalPolicy {
+        services.policy(plan.options.mode ?? .readOnly, rules: plan.rules, context)
     }
 
     private func summariser() -> Summariser? {
@@ -99,7 +107,7 @@ struct ChatTurn: Sendable {
     }
 
     private func loop(_ sources: [any ToolSource], _ summariser: Summariser?) -> TurnLoop {
-        var loop = services.loop(sources, rules: plan.rules, context)
+        var loop = services.loop(sources, policy, context)
         guard let model = plan.choice.description else { return loop }
         loop.budget = ContextBudget(for: model, options: plan.options.model)
         loop.price = model.price

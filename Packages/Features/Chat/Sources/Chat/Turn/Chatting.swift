@@ -64,7 +64,7 @@ actor Chatting {
         plan.schema = wish.schema
         plan.streams = wish.streams && services.settings[ChatSettings.streams]
         plan.extras = try await place(at: choice)
-        if options.usesTools, !hasStoredRules {
+        if options.mode != nil, !hasStoredRules {
             rules += await RememberedRules(history: services.history, context: context).rules(of: conversation)
             hasStoredRules = true
         }
@@ -256,11 +256,14 @@ actor Chatting {
         }
     }
 
-    /// Lets the model use tools from now on, or no longer; gives which.
-    func toggleTools() async throws -> Bool {
-        let usesTools = try await !chosenOptions(chosen()).usesTools
-        wish.usesTools = usesTools
-        return usesTools
+    /// How far the model goes with tools; nil where it has none.
+    func mode() async throws -> ToolMode? { try await chosenOptions(chosen()).mode }
+
+    /// Lets the model go so far from now on.
+    func use(mode: ToolMode?) async throws -> ToolMode? {
+        try ToolFolder(context).check(mode)
+        wish.mode = .some(mode)
+        return mode
     }
 
     /// The instruction. An agent has one of its own, in whose place the usual one would take away what it knows of its
@@ -272,10 +275,17 @@ actor Chatting {
     }
 
     private func chosenOptions(_ choice: ModelChoice) async throws -> ChatOptions {
-        var options =
-            self.options ?? conversation.map { stored(ChatOptions(json: $0.setup.options)) }
-            ?? ChatOptions(services.settings, isPlatform: choice.isPlatform)
-        if let usesTools = wish.usesTools { options.usesTools = usesTools }
+        var options: ChatOptions
+        if let known = self.options {
+            options = known
+        } else if let conversation {
+            options = try await stored(ChatOptions(json: conversation.setup.options))
+        } else {
+            options = ChatOptions(services.settings, isPlatform: choice.isPlatform)
+            if wish.mode == nil { options.mode = try await usualMode(or: options.mode) }
+        }
+        if let mode = wish.mode { options.mode = mode }
+        try ToolFolder(context).check(options.mode)
         if let temperature = wish.temperature { options.model.temperature = temperature }
         if let maxTokens = wish.maxTokens { options.model.maxTokens = maxTokens }
         if let effort = wish.effort { options.model.effort = effort }
@@ -286,14 +296,45 @@ actor Chatting {
     }
 
     /// What the conversation began with. Its tools would read the folder of this command, and were chosen for another one.
-    private func stored(_ options: ChatOptions) -> ChatOptions {
-        guard options.usesTools, options.toolFolder != context.host.locations.current else { return options }
+    private func stored(_ options: ChatOptions) async throws -> ChatOptions {
+        guard let chosen = options.mode, options.toolFolder != context.host.locations.current else { return options }
         var options = options
-        options.usesTools = services.settings[ChatSettings.tools]
-        if !options.usesTools, wish.usesTools == nil {
-            context.notice("the tools of this conversation were chosen for another folder; --tools uses them here")
+        options.mode = services.settings[ChatSettings.tools] ? .readOnly : nil
+        guard wish.mode == nil else { return options }
+        options.mode = try await usualMode(or: options.mode)
+        if options.mode != chosen {
+            context.notice(
+                "the tools of this conversation were chosen for another folder; --mode \(chosen.rawValue) uses them here"
+            )
         }
         return options
+    }
+
+    /// What the settings say for this folder. One in which nobody has worked yet is asked about, once.
+    private func usualMode(or other: ToolMode?) async throws -> ToolMode? {
+        guard let mode = services.settings[ChatSettings.mode] else { return other }
+        let folder = ToolFolder(context)
+        try folder.check(mode)
+        if mode == .readOnly || folder.isKnown(services.settings[ChatSettings.folders]) { return mode }
+        guard context.interaction.canAsk else {
+            context.notice(
+                "nobody has said yet that models may do more than read here; --mode \(mode.rawValue) lets them")
+            return .readOnly
+        }
+        guard
+            try await context.interaction.confirm(
+                "chat.mode",
+                "Let models work in \(PlainText.escape(folder.path)) as far as your settings say "
+                    + "(\(mode.rawValue): \(mode.explanation)), now and later?")
+        else { return .readOnly }
+        do {
+            try await context.registry.one((any SettingsWriter).self).edit { own in
+                [(["chat", "folders"], .array((own["chat"]?["folders"]?.array ?? []) + [.string(folder.path)]))]
+            }
+        } catch {
+            context.notice("it will be asked about again: \(AnyFailure(error).message)")
+        }
+        return mode
     }
 
     /// A new one to write it down in; nil, after saying why, where that cannot be, which keeps nobody from an answer.

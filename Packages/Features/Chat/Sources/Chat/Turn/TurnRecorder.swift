@@ -36,6 +36,7 @@ actor TurnRecorder {
     private var tools = ToolLines()
     /// How many words of the model's thoughts have come since it said something.
     private var thoughts = 0
+    private var hasToldOfSecrets = false
     /// Whether the person was told that this turn is no part of the newest way through the conversation.
     private var isBranch = false
 
@@ -60,6 +61,7 @@ actor TurnRecorder {
     private func open(_ sources: [any ToolSource]) async throws {
         if let found = await plan.opening?() {
             (place, head, conversation) = (found, found.after, found.conversation.id)
+            tellOfSecrets(plan.message)
             await keeping {
                 let question = try await history.append(
                     plan.message, to: found.conversation.id, after: found.after, as: found.placement)
@@ -136,6 +138,7 @@ actor TurnRecorder {
             try await context.emit(ActionEvent("tool_result", result.fields))
             paragraphs.beginBlock()
             if let line = tools.end(result) { context.notice(line) }
+            if let diff = result.diff { context.notice(diff) }
         case .notice(let text): context.notice(text)
         case .call, .malformedCall, .usage, .thought: break
         }
@@ -164,6 +167,14 @@ actor TurnRecorder {
         do { try await context.emit(ActionEvent("message", ["role": "assistant", "delta": ""], text: "\n")) } catch {}
     }
 
+    private func tellOfSecrets(_ message: Message) {
+        guard !hasToldOfSecrets, history.kept(message) != message else { return }
+        hasToldOfSecrets = true
+        context.notice(
+            "a secret in this conversation is not stored with it; later turns see ‹redacted› in its place "
+                + "(chat.keep-secrets keeps them)")
+    }
+
     private func tellBranch(_ entry: Entry) {
         guard entry.isBranch, !isBranch else { return }
         isBranch = true
@@ -189,6 +200,10 @@ actor TurnRecorder {
             let result = update.result ?? ToolResult(call: update.call.id, content: "", isError: true)
             try await context.emit(ActionEvent("tool_result", result.fields.adding("state", update.state.json)))
             context.notice(ToolLines.line(call, result, isDenied: update.state == .denied))
+            // What was asked about was shown then.
+            if update.state == .done, update.decision?.by != .person, let diff = update.shownDiff {
+                context.notice(diff)
+            }
         case .waiting, .approved: break
         }
         guard let place else { return }
@@ -216,6 +231,7 @@ actor TurnRecorder {
             turn.usage = (turn.usage ?? Usage()) + more
         }
         guard let place else { return }
+        tellOfSecrets(turn.message)
         if turn.message.role == .assistant, let draft = answer {
             self.draft = nil
             let state = turn.isWhole ? (turn.finish == .length ? .truncated : .complete) : ending

@@ -7,10 +7,18 @@ extension History {
     /// Stores how a call stands: as a new row, or over the one that it has already.
     @discardableResult
     public func note(_ call: CallEntry, in id: ConversationID) async throws -> CallEntry {
-        let time = now()
+        let (time, call) = (now(), kept(call))
         return try await database.write { connection in
             try connection.note(call, in: connection.row(of: id), at: time)
         }
+    }
+
+    func kept(_ entry: CallEntry) -> CallEntry {
+        guard let redactor else { return entry }
+        var entry = entry
+        entry.call = redactor.kept(entry.call)
+        entry.result = entry.result.map(redactor.kept)
+        return entry
     }
 
     /// All calls of a conversation, with those of the conversations it was forked from up to there, in their order.

@@ -5,11 +5,17 @@ extension History {
     /// Begins a conversation. Without a title it gets one from the first message of the person.
     @discardableResult
     public func create(_ setup: ConversationSetup, title: String? = nil) async throws -> Conversation {
-        let time = now()
+        let (time, setup, title) = (now(), kept(setup), kept(title ?? ""))
         return try await database.write { connection in
-            let made = try connection.insert(setup, title: Line.cut(title ?? "", 200), created: time, updated: time)
+            let made = try connection.insert(setup, title: Line.cut(title, 200), created: time, updated: time)
             return try connection.conversation(made.id).conversation
         }
+    }
+
+    func kept(_ setup: ConversationSetup) -> ConversationSetup {
+        var setup = setup
+        setup.system = setup.system.map { kept($0) }
+        return setup
     }
 
     public func conversation(_ id: ConversationID) async throws -> Conversation {
@@ -51,7 +57,7 @@ extension History {
     /// Gives it another title, on one line and at most 200 characters long.
     @discardableResult
     public func rename(_ id: ConversationID, to title: String) async throws -> Conversation {
-        let title = Line.cut(title, 200)
+        let title = Line.cut(kept(title), 200)
         guard !title.isEmpty else { throw HistoryError(.invalid, "a title needs at least one letter") }
         return try await change(id) { try $0.run("UPDATE conversations SET title = ? WHERE id = ?", title, $1) }
     }

@@ -1,3 +1,4 @@
+import Capabilities
 public import JSON
 import StorageKit
 
@@ -14,7 +15,7 @@ extension History {
     }
 
     public func set(cut: JSON?, of id: ConversationID) async throws {
-        let text = cut?.text()
+        let text = cut.map { redactor?.kept($0) ?? $0 }?.text()
         _ = try await change(id) { try $0.run("UPDATE conversations SET cut = ? WHERE id = ?", text, $1) }
     }
 }

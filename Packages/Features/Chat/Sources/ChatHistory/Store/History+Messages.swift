@@ -11,7 +11,7 @@ extension History {
         _ message: Message, to id: ConversationID, after parent: MessageID?, as placement: Placement = .next,
         provider: String? = nil, model: String? = nil
     ) async throws -> Entry {
-        let new = NewEntry(message: message, provider: provider, model: model, time: now())
+        let new = NewEntry(message: kept(message), provider: provider, model: model, time: now())
         return try await database.write { [drafts] connection in
             let (message, isBranch) = try connection.insert(
                 new, into: connection.row(of: id), after: parent, placement)

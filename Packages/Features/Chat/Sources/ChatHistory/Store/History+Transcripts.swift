@@ -27,7 +27,7 @@ extension History {
     /// here has chosen them; nor is a time that is yet to come, by which it would stay the newest for good.
     @discardableResult
     public func add(_ transcript: Transcript) async throws -> Conversation {
-        let now = now()
+        let (now, transcript) = (now(), kept(transcript))
         return try await database.write { connection in
             let created = min(now, transcript.created ?? transcript.items.compactMap(\.time).min() ?? now)
             let updated = min(now, transcript.updated ?? transcript.items.compactMap(\.time).max() ?? now)
@@ -46,6 +46,19 @@ extension History {
             for call in transcript.calls { _ = try connection.note(call, in: row, at: call.started ?? created) }
             return try connection.conversation(id).conversation
         }
+    }
+}
+
+extension History {
+    private func kept(_ transcript: Transcript) -> Transcript {
+        var transcript = transcript
+        transcript.title = transcript.title.map { kept($0) }
+        transcript.setup = kept(transcript.setup)
+        for index in transcript.items.indices {
+            transcript.items[index].message = kept(transcript.items[index].message)
+        }
+        transcript.calls = transcript.calls.map { kept($0) }
+        return transcript
     }
 }
 

@@ -18,22 +18,34 @@ public final class History: Sendable {
     public let database: Database
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
+    /// What takes secrets out of all that is stored; nil where they are kept.
+    let redactor: Redactor?
     /// The messages that are being written now. One whose end could not be stored counts as interrupted at once.
     let drafts: Holdings
 
     /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.
     ///
-    /// - Parameter drafts: those of another history of this program that has the same file.
+    /// - Parameters:
+    ///   - redactor: what takes secrets out of all that is stored.
+    ///   - drafts: those of another history of this program that has the same file.
     public init(
-        _ path: String, drafts: Holdings = Holdings(), clock: any Clock<Duration> = ContinuousClock(),
+        _ path: String, without redactor: Redactor? = nil, drafts: Holdings = Holdings(),
+        clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp,
         notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
     ) {
         database = Database(path, migrations: Self.migrations, durability: .normal, notice: notice)
+        self.redactor = redactor
         self.drafts = drafts
         self.clock = clock
         self.now = now
     }
+
+    /// A text as it is stored.
+    func kept(_ text: String) -> String { redactor?.kept(text) ?? text }
+
+    /// A message as it is stored.
+    public func kept(_ message: Message) -> Message { redactor?.kept(message) ?? message }
 
     /// Waits for what is being stored, and closes the file.
     public func close() async {

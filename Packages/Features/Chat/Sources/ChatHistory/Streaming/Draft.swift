@@ -85,12 +85,14 @@ extension Draft {
 
     private func nextPiece() -> (parts: [Message.Part], number: Int, row: Row?)? {
         state.withLock { state in
-            guard !state.isEnded, state.row == nil || !state.unsaved.isEmpty else {
+            // What may be the beginning of a secret is stored once more of it has come.
+            let (parts, rest) = state.unsaved.kept(by: history.redactor)
+            guard !state.isEnded, state.row == nil || !parts.isEmpty else {
                 state.saver = nil
                 return nil
             }
-            defer { state.unsaved = PartCollector() }
-            return (state.unsaved.parts, state.pieces, state.row)
+            state.unsaved = rest
+            return (parts, state.pieces, state.row)
         }
     }
 
@@ -117,7 +119,7 @@ extension Draft {
 
     private func entry(_ message: Message, _ state: Entry.State) -> NewEntry {
         NewEntry(
-            message: message, state: state, provider: provider, model: model, time: began,
+            message: history.kept(message), state: state, provider: provider, model: model, time: began,
             lease: state == .streaming ? history.drafts.holder : nil)
     }
 }

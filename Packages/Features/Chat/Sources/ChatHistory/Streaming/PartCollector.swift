@@ -26,6 +26,19 @@ struct PartCollector: Sendable {
         return done + [Self.part(kind, growing)]
     }
 
+    /// What can be stored now, and what waits for more.
+    func kept(by redactor: Redactor?) -> (parts: [Message.Part], rest: PartCollector) {
+        guard let redactor else { return (parts, PartCollector()) }
+        var stored = redactor.kept(Message(.assistant, done)).parts
+        var rest = PartCollector()
+        if let kind {
+            let (kept, waiting) = redactor.keptSoFar(growing)
+            if !kept.isEmpty { stored.append(Self.part(kind, kept)) }
+            if !waiting.isEmpty { (rest.kind, rest.growing) = (kind, waiting) }
+        }
+        return (stored, rest)
+    }
+
     mutating func add(_ event: ChatEvent) {
         switch event {
         case .began(let start): self.start = start

@@ -7,7 +7,7 @@ public struct Transcript: Sendable, Hashable {
     public var created: Timestamp?
     public var updated: Timestamp?
     /// All messages, each after the one that it follows.
-    public private(set) var items: [Item]
+    public internal(set) var items: [Item]
     /// The place of the newest message among the items.
     public private(set) var head: Int?
     public var calls: [CallEntry]
@@ -16,7 +16,7 @@ public struct Transcript: Sendable, Hashable {
     public struct Item: Sendable, Hashable {
         /// The place of the message before it among the items; nil at the beginning.
         public let parent: Int?
-        public let message: Message
+        public var message: Message
         public let state: Entry.State
         public let provider: String?
         public let model: String?

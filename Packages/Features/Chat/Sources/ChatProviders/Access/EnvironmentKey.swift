@@ -12,7 +12,7 @@ struct EnvironmentKey: Sendable {
         let variable = SecretName(id).environmentVariable
         let key = environment[variable].flatMap { $0.isEmpty ? nil : Secret($0) }
         if let key {
-            redactor.learn(key)
+            redactor.learn(key, named: variable)
             // A line end in a header would begin another one; usually it came along when the key was copied.
             guard key.withText({ $0.utf8.allSatisfy { (33...126).contains($0) } }) else {
                 throw ChatError(

@@ -57,6 +57,8 @@ extension ChatError {
         public static let unknownProject = Kind("unknown-project")
         /// A server was found on this machine that nobody has named or agreed to.
         public static let notAgreed = Kind("not-agreed")
+        /// The folder is none in which models may write.
+        public static let toolFolder = Kind("tool-folder")
         /// The provider has no model.
         public static let noModel = Kind("no-model")
         /// The beginning of a name fits several models.

@@ -146,7 +146,8 @@ struct ConsoleTests {
             desk.person = Person(types: "one", "/tools", "two", "/tools", "three")
             let done = try await desk.run("chat.send")
             #expect(desk.asked.map { $0.tools.contains("saw") } == [false, true, false])
-            #expect(done.notices.contains("the model may use tools") && done.notices.contains("no tools"))
+            #expect(done.notices.contains("read-only: the model may look around"))
+            #expect(done.notices.contains("no tools"))
         }
     }
 

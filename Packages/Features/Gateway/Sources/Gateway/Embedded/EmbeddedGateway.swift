@@ -40,6 +40,7 @@ final class EmbeddedGateway: ModelProvider {
     var id: String { Self.id }
     var name: String { "Martlet" }
     var runsTools: Bool { true }
+    var obeysMode: Bool { true }
 
     /// It needs no network and no key.
     func isAvailable() async -> Bool { true }
@@ -103,6 +104,7 @@ final class EmbeddedGateway: ModelProvider {
         asked.extras = [:]
         var input = TurnInput(asked, isAgent: true)
         input.canAsk = person.canAsk
+        input.mode = request.mode ?? .readOnly
         input.keepsRunning = false
         if let id = request.extras["session_id"]?.string, try await place.store.session(id) != nil {
             input.session = id

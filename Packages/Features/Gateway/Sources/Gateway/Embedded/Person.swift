@@ -22,22 +22,22 @@ struct Person: Sendable {
     func decide(_ ticket: ApprovalTicket) async throws -> ApprovalAnswer {
         guard let context else { return ApprovalAnswer(isAllowed: false) }
         let name = PlainText.escape(ticket.call.name)
-        context.notice("The model wants to use \(name):\n\(ticket.call.preview)")
-        let options = [
-            "Yes, this once", "Yes, in this conversation", "Yes, always in this folder", "No", "No, and say why",
-        ]
+        context.notice("The model wants to use \(name):\n\(ticket.reach.preview(of: ticket.call))")
+        var scopes: [(words: String, scope: ApprovalScope)] = [("Yes, this once", .once)]
+        if let remembered = ticket.remembers {
+            let what = remembered == ticket.call.name ? "" : ", '\(PlainText.escape(remembered))'"
+            scopes += [
+                ("Yes\(what), in this conversation", .conversation), ("Yes\(what), always in this folder", .project),
+            ]
+        }
         do {
             let index = try await context.interaction.choice(
-                "chat.approve", "Allow \(name) (\(ticket.effect.rawValue))?", among: options)
-            switch index {
-            case 0: return ApprovalAnswer(isAllowed: true)
-            case 1: return ApprovalAnswer(isAllowed: true, scope: .conversation)
-            case 2: return ApprovalAnswer(isAllowed: true, scope: .project)
-            case 3: return ApprovalAnswer(isAllowed: false)
-            default:
-                let reason = try await context.interaction.text("chat.approve.reason", "What shall be done instead?")
-                return ApprovalAnswer(isAllowed: false, reason: reason)
-            }
+                "chat.approve", "Allow \(name) (\(ticket.effect.rawValue))?",
+                among: scopes.map(\.words) + ["No", "No, and say why"])
+            if scopes.indices.contains(index) { return ApprovalAnswer(isAllowed: true, scope: scopes[index].scope) }
+            guard index > scopes.count else { return ApprovalAnswer(isAllowed: false) }
+            let reason = try await context.interaction.text("chat.approve.reason", "What shall be done instead?")
+            return ApprovalAnswer(isAllowed: false, reason: reason)
         } catch InteractionError.unanswered {
             return ApprovalAnswer(isAllowed: false, reason: "nobody was there to allow it")
         }

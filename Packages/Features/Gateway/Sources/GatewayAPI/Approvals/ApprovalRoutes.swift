@@ -67,6 +67,14 @@ struct WireApproval: Record {
         Field("input", "What it is to be given") { $0.ticket.call.input },
         Field("effect", "Whether it reads, writes or destroys") { $0.ticket.effect },
         Field("summary", "What the tool says of itself") { $0.ticket.summary },
+        Field("paths", "The files and folders that it is about, with links followed") { wire -> [String]? in
+            wire.ticket.reach.paths.isEmpty ? nil : wire.ticket.reach.paths.map(\.text)
+        },
+        Field("diff", "What it would change") { $0.ticket.reach.diff },
+        Field("caution", "What no sandbox keeps a command from") { $0.ticket.reach.command?.caution },
+        Field("remembers", "What an answer for the session or project would be about; once only when absent") {
+            $0.ticket.remembers
+        },
         Field("expires_in_ms", "How long until it is denied because nobody answers") { wire in
             max(0, Int((wire.ticket.expires - wire.now) / .milliseconds(1)))
         },

@@ -23,6 +23,8 @@ struct ClaudeOrder {
             "--include-partial-messages", "--permission-prompt-tool", "stdio",
             // A project's settings and servers name programs, which the command would start without asking anybody.
             "--setting-sources", "user", "--strict-mcp-config",
+            // Whatever the user's own settings say, it asks us.
+            "--permission-mode", "default",
         ]
         if !request.model.isEmpty, request.model != "default" { arguments += ["--model=\(request.model)"] }
         if let resume { arguments += ["--resume=\(resume)"] }

@@ -1,5 +1,6 @@
 import Capabilities
 import JSON
+import ToolKit
 import TurnLoop
 
 /// What the command asks us, and what it is answered.
@@ -11,14 +12,7 @@ struct ClaudePermissions {
 
     private struct Open {
         let request: ApprovalRequest
-        let suggestions: [JSON]
         let tasks: [Task<Void, Never>]
-
-        /// What the command may remember itself: what ends with its session. All else would change the user's files.
-        func lasting(_ answer: ApprovalAnswer) -> [JSON] {
-            guard answer.scope != .once else { return [] }
-            return suggestions.filter { $0["destination"]?.string == "session" }
-        }
     }
 
     private let run: ClaudeRun
@@ -46,8 +40,9 @@ struct ClaudePermissions {
         }
         let request = ApprovalRequest(
             call: call, tool: name, source: "claude", effect: ClaudeTools.effect(of: call, in: run.order.folder),
-            summary: body?["description"]?.string ?? body?["display_name"]?.string ?? "")
-        let (verdict, rule) = policy.verdict(for: request)
+            summary: body?["description"]?.string ?? body?["display_name"]?.string ?? "",
+            reach: reach(of: call))
+        let (verdict, rule) = verdict(for: request)
         let origin = rule.map(ApprovalDecision.Origin.rule) ?? .effect
         switch verdict {
         case .allow: return Step(events: turn.allow(call, by: origin), reply: ClaudeReply.allow(id, call.input))
@@ -58,9 +53,32 @@ struct ClaudePermissions {
         }
         guard let approve = run.approve else { return unapproved(id, call, &turn) }
         open[id] = Open(
-            request: request, suggestions: body?["permission_suggestions"]?.array ?? [],
+            request: request,
             tasks: ask(id, request, approve))
         return Step(events: turn.wait(call))
+    }
+
+    private func reach(of call: ToolCall) -> ToolReach {
+        // The command runs outside of our sandbox.
+        let command = call.name == "Bash" ? call.input["command"]?.string ?? "" : nil
+        return ToolReach(
+            paths: ClaudeTools.paths(of: call, in: run.order.folder, policy.places),
+            command: command.map {
+                ToolReach.Command($0, isSandboxed: false, caution: "claude runs it without a sandbox")
+            })
+    }
+
+    /// By the rules. What keeps paths from our own tools holds for the command's too: what it names there is denied, and
+    /// whatever else could come there is asked about, as we cannot keep it from anything.
+    private func verdict(for request: ApprovalRequest) -> (verdict: ApprovalVerdict, rule: ApprovalRule?) {
+        let verdict = policy.verdict(for: request)
+        let paths = policy.deniedPaths(of: WorkspaceTools.name, WorkspaceTools.fileDescriptions)
+        guard verdict.verdict != .deny, !paths.isEmpty else { return verdict }
+        let isWriting = request.effect != .reads
+        let denied = (paths.reading + (isWriting ? paths.writing : [])).map { PathGlob($0, in: policy.places) }
+        if request.reach.paths.contains(where: { path in denied.contains { $0.covers(path) } }) { return (.deny, nil) }
+        if denied.isEmpty || ClaudeTools.opensOneFile(request.tool) { return verdict }
+        return (.ask, nil)
     }
 
     /// Takes what somebody has said; an answer that comes too late counts for nothing.
@@ -73,7 +91,7 @@ struct ClaudePermissions {
                 answer.isAllowed
                 ? Step(
                     events: turn.allow(call, by: .person),
-                    reply: ClaudeReply.allow(id, call.input, asked.lasting(answer)))
+                    reply: ClaudeReply.allow(id, call.input))
                 : Step(
                     events: turn.deny(call, by: .person), reply: ClaudeReply.deny(id, ClaudeReply.words(answer.reason)))
             if let rule = asked.request.rule(answer.isAllowed ? .allow : .deny, lasting: answer.scope) {

@@ -2,10 +2,8 @@ import JSON
 
 /// What we answer to requests of the command.
 enum ClaudeReply {
-    static func allow(_ id: String, _ input: JSON, _ updates: [JSON] = []) -> JSON {
-        var response: JSONObject = ["behavior": "allow", "updatedInput": input]
-        if !updates.isEmpty { response["updatedPermissions"] = .array(updates) }
-        return success(id, .object(response))
+    static func allow(_ id: String, _ input: JSON) -> JSON {
+        success(id, ["behavior": "allow", "updatedInput": input])
     }
 
     static func deny(_ id: String, _ words: String) -> JSON {

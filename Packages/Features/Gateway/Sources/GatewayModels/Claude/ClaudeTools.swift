@@ -28,6 +28,26 @@ enum ClaudeTools {
         return .reads
     }
 
+    /// Those that open one file, which they name.
+    private static let single: [String: String] = [
+        "Read": "file_path", "NotebookRead": "notebook_path", "Edit": "file_path", "MultiEdit": "file_path",
+        "Write": "file_path", "NotebookEdit": "notebook_path",
+    ]
+
+    static func opensOneFile(_ tool: String) -> Bool { single[tool] != nil || harmless.contains(tool) }
+
+    /// What a call names, with links followed where they can be.
+    static func paths(of call: ToolCall, in folder: String, _ places: PathGlob.Places) -> [AbsolutePath] {
+        (reading[call.name] ?? single[call.name].map { [$0] } ?? []).compactMap { call.input[$0]?.string }.flatMap {
+            path in
+            let asked = AbsolutePath.joined(path, in: folder)
+            var found = [AbsolutePath(asked), places.path(path)]
+            // What cannot be looked at is known by its name alone.
+            do throws(FileError) { found.append(AbsolutePath(try Files.place(asked))) } catch {}
+            return found
+        }
+    }
+
     private static func isInside(_ path: String, _ folder: String) -> Bool {
         // The command reads `~` as the person's home, and braces and brackets as other paths than they look like.
         if path.hasPrefix("~") || path.utf8.contains(where: { "{[\0".utf8.contains($0) }) { return false }

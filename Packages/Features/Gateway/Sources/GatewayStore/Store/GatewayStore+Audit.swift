@@ -6,7 +6,7 @@ extension GatewayStore {
     /// Notes who did what. It works in a task that was cancelled, too.
     public func audit(_ entry: AuditEntry) async throws {
         let time = now()
-        let detail = Self.shortened(entry.detail)
+        let detail = Self.shortened(redactor?.kept(entry.detail) ?? entry.detail)
         _ = try await finish { connection in
             try connection.run(
                 """

@@ -8,6 +8,7 @@ extension GatewayStore {
     public func createSession(_ new: NewSession) async throws -> Session {
         let time = now()
         let id = Identifier.make(at: time)
+        let (title, system) = (kept(new.title ?? ""), new.systemPrompt.map(kept))
         return try await database.write { [turns] connection in
             if let project = new.project { _ = try connection.project(project) }
             let selection = new.selection
@@ -17,7 +18,7 @@ extension GatewayStore {
                     (id, project, title, model, system, servers, tools, priority, audit_log, rules, created, updated)
                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-                id, new.project, Self.name(new.title ?? ""), new.model, new.systemPrompt,
+                id, new.project, Self.name(title), new.model, system,
                 selection.servers.map(Written.init), selection.tools.map(Written.init), Written(selection.priority),
                 selection.auditLog, Written(new.rules), time, time)
             return try connection.session(id, turns)
@@ -54,6 +55,7 @@ extension GatewayStore {
 
     /// Kept on one line, up to 200 characters; without any the next message of its user gives it one.
     public func setTitle(_ title: String, of session: String) async throws {
+        let title = kept(title)
         try await change(session) { connection in
             try connection.run("UPDATE sessions SET title = ? WHERE id = ?", Self.name(title), session)
         }
@@ -104,6 +106,8 @@ extension GatewayStore {
 
     /// What somebody has called it, who may well use more words than are shown of a message.
     private static func name(_ title: String) -> String { Line.title(of: title, longest: 200) }
+
+    private func kept(_ text: String) -> String { redactor?.kept(text) ?? text }
 
     /// `body` tells how many rows it has changed.
     private func change(_ session: String, _ body: @escaping @Sendable (Connection) throws -> Int) async throws {

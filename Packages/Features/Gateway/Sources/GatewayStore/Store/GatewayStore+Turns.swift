@@ -39,9 +39,10 @@ extension GatewayStore {
     public func append(
         _ message: TurnMessage, provider: String? = nil, model: String? = nil, lease: TurnLease
     ) async throws -> Int {
-        let time = now()
-        let model = model ?? message.start?.model
-        return try await finish { connection in
+        var message = message
+        message.message = kept(message.message)
+        let (time, model) = (now(), model ?? message.start?.model)
+        return try await finish { [message] connection in
             let number = try connection.insert(message, provider: provider, model: model, lease: lease, at: time)
             if message.usage != nil || message.message.role == .assistant && provider != nil {
                 let entry = UsageEntry(

@@ -17,19 +17,28 @@ public final class GatewayStore: Sendable {
     /// Where it is kept, to be checked, saved and restored as other stores are.
     public let database: Database
     let now: @Sendable () -> Timestamp
+    /// What takes secrets out of all that is stored; nil where they are kept.
+    let redactor: Redactor?
     /// The turns that this store has begun and not ended. One whose end could not be stored does not block its session.
     let turns: Holdings
     let accounts: AccountQueue
 
-    /// - Parameter turns: those of another store of this program that has the same file.
+    /// - Parameters:
+    ///   - redactor: what takes secrets out of all that is stored.
+    ///   - turns: those of another store of this program that has the same file.
     public init(
-        _ database: Database, turns: Holdings = Holdings(), now: @escaping @Sendable () -> Timestamp
+        _ database: Database, without redactor: Redactor? = nil, turns: Holdings = Holdings(),
+        now: @escaping @Sendable () -> Timestamp
     ) {
         self.database = database
         self.now = now
         accounts = AccountQueue(database)
         self.turns = turns
+        self.redactor = redactor
     }
+
+    /// A message as it is stored.
+    public func kept(_ message: Message) -> Message { redactor?.kept(message) ?? message }
 
     /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.
     public static func database(

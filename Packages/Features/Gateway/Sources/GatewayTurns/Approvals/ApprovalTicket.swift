@@ -11,6 +11,10 @@ public struct ApprovalTicket: Sendable, Hashable {
     public let effect: Effect
     /// What the tool says of itself.
     public let summary: String
+    /// What it would reach.
+    public let reach: ToolReach
+    /// What an answer that counts for longer would be about; nil where none can.
+    public let remembers: String?
     /// When it counts as a no.
     public let expires: Timestamp
     /// How long that was from the beginning.

@@ -27,7 +27,7 @@ final class Approvals: Sendable {
         call.name = request.tool
         let ticket = ApprovalTicket(
             id: Self.newID(), session: session, call: call, source: request.source, effect: request.effect,
-            summary: request.summary,
+            summary: request.summary, reach: request.reach, remembers: request.remembers,
             expires: Timestamp(microseconds: now().microseconds + Int64(limit / .microseconds(1))), limit: limit)
         let answer = Promise<ApprovalAnswer>()
         open.withLock { $0[ticket.id] = Open(ticket: ticket, answer: answer) }

@@ -40,16 +40,26 @@ final class OfferedTools: ToolSource {
             })
     }
 
+    func reach(of call: ToolCall) async throws -> ToolReach { try await source.reach(of: call) }
+
     func run(_ call: ToolCall) async throws -> ToolResult {
-        try await run(call) { _ in }
+        try await counted(call) { try await $0.run(call) }
     }
 
-    func run(_ call: ToolCall, telling tell: @escaping @Sendable (String) async -> Void) async throws -> ToolResult {
+    func run(
+        _ call: ToolCall, reaching agreed: ToolReach, telling tell: @escaping @Sendable (String) async -> Void
+    ) async throws -> ToolResult {
+        try await counted(call) { try await $0.run(call, reaching: agreed, telling: tell) }
+    }
+
+    private func counted(
+        _ call: ToolCall, _ run: @escaping @Sendable (any ToolSource) async throws -> ToolResult
+    ) async throws -> ToolResult {
         try await runs.run {
             try await tracer.span(
                 "gateway.tool", feature: "gateway", attributes: ["tool": .string(call.name), "source": .string(name)]
             ) { notes in
-                let result = try await source.run(call, telling: tell)
+                let result = try await run(source)
                 notes.note("is_error", .bool(result.isError))
                 return result
             }

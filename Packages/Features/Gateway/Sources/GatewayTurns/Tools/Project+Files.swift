@@ -1,11 +1,14 @@
 import Capabilities
 import GatewayStore
 import ToolKit
+import TurnLoop
 
 extension Project {
-    /// The tools that work in its folder.
-    func files(_ settings: TurnSettings) throws(GatewayError) -> any ToolSource {
-        WorkspaceTools(try folder(), offering: .all, shell: settings.shell)
+    /// The tools that work in its folder, where rules let them.
+    func files(_ settings: TurnSettings, _ policy: ApprovalPolicy) throws(GatewayError) -> any ToolSource {
+        let denied = policy.deniedPaths(of: WorkspaceTools.name, WorkspaceTools.fileDescriptions)
+        let workspace = Workspace(try folder(), denying: denied, home: settings.home)
+        return WorkspaceTools(workspace, offering: .all, shell: settings.shell)
     }
 
     /// Its folder, as long as it is the one that was agreed to.

@@ -14,6 +14,7 @@ struct AgentPlan: Sendable {
     let messages: [Message]
     let selection: ToolSelection
     let sources: [any ToolSource]
+    let policy: ApprovalPolicy
     /// What the client is told first.
     let notices: [String]
     let canAsk: Bool
@@ -24,10 +25,5 @@ struct AgentPlan: Sendable {
         TurnPlace(
             session: session.id, project: project?.id, provider: choice.description.provider,
             model: choice.description.id)
-    }
-
-    /// The rules of all, of the project and of the session.
-    func policy(_ settings: TurnSettings) -> ApprovalPolicy {
-        ApprovalPolicy(rules: settings.rules + (project?.rules ?? []) + session.rules)
     }
 }

@@ -74,7 +74,7 @@ final class AgentTurn: Sendable {
         _ provider: any ModelProvider, _ request: ChatRequest, _ recorder: TurnRecorder
     ) async throws -> TurnOutcome {
         var loop = TurnLoop(
-            sources: plan.sources, policy: plan.policy(parts.settings), clock: parts.clock, now: parts.now,
+            sources: plan.sources, policy: plan.policy, clock: parts.clock, now: parts.now,
             approve: plan.canAsk ? asker : nil)
         loop.limits.rounds = max(1, parts.settings.rounds)
         loop.limits.callTime = parts.settings.callTime
@@ -122,7 +122,7 @@ extension AgentTurn {
         command.limits.approval = max(command.limits.approval, parts.settings.approvalTime + .seconds(5))
         func run(resuming session: String?) async throws -> TurnOutcome {
             try await command.run(
-                request, in: folder, resume: session, policy: plan.policy(parts.settings),
+                request, in: folder, resume: session, policy: plan.policy,
                 approve: plan.canAsk ? asker : nil, admit: { try await meter.admit(after: $0, unstored: $1) },
                 emit: { try await recorder.receive($0) })
         }

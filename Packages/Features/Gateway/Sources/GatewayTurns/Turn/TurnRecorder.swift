@@ -16,6 +16,7 @@ actor TurnRecorder {
     /// Whether the client has had text of an earlier answer, from which that of the next one has to stand apart.
     private var hasToldText = false
     private var needsBreak = false
+    private var hasToldOfSecrets = false
 
     init(parts: TurnParts, plan: AgentPlan, feed: Feed) {
         self.parts = parts
@@ -25,6 +26,7 @@ actor TurnRecorder {
 
     /// Stores what the person said.
     func begin() async throws {
+        for message in plan.messages { tellOfSecrets(message) }
         for message in plan.messages { try await parts.store.append(TurnMessage(message), lease: plan.lease) }
         if plan.session.model != plan.place.name {
             try await parts.store.setModel(plan.place.name, of: plan.session.id)
@@ -60,6 +62,7 @@ actor TurnRecorder {
             try await audit(update)
         case .output(let call, let text): told.append(.output(call: call, text: text))
         case .message(let message):
+            tellOfSecrets(message.message)
             try await parts.store.append(
                 message, provider: plan.place.provider, model: plan.place.model, lease: plan.lease)
             guard message.message.role == .assistant else { return }
@@ -69,6 +72,14 @@ actor TurnRecorder {
         case .context(let notice): told.append(.notice(notice.text))
         case .notice(let text): told.append(.notice(text))
         }
+    }
+
+    private func tellOfSecrets(_ message: Message) {
+        guard !hasToldOfSecrets, parts.store.kept(message) != message else { return }
+        hasToldOfSecrets = true
+        feed.post([
+            .notice("a secret in this session is not stored with it; later turns see ‹redacted› in its place")
+        ])
     }
 
     /// What the client is told of an answer. Its calls are told when they are done, under the names of the tools.
@@ -100,7 +111,11 @@ actor TurnRecorder {
             call.isDone = true
             return [.chat(.call(call))]
         case .approved, .running: return []
-        case .done, .failed, .denied: return update.result.map { [.chat(.result($0))] } ?? []
+        case .done, .failed, .denied:
+            guard var result = update.result else { return [] }
+            // What was asked about was shown then.
+            if update.state == .done, update.decision?.by != .person { result.diff = update.shownDiff }
+            return [.chat(.result(result))]
         }
     }
 

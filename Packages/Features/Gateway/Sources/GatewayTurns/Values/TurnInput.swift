@@ -17,6 +17,8 @@ public struct TurnInput: Sendable {
     public var isAgent: Bool
     /// Whether the client understands questions. Where it does not, what had to be asked is denied.
     public var canAsk = false
+    /// How far the tools of the project go unasked.
+    public var mode = ToolMode.readOnly
     /// Who asks, as the audit calls them; nil where nobody had to say.
     public var client: String?
     /// Whether an agent turn goes on when its client vanishes; as the settings say when nil.

@@ -9,6 +9,8 @@ public struct TurnSettings: Sendable {
     public var defaultModel: String?
     /// Who has to agree before a tool is used; the rules of project and session come on top.
     public var rules: [ApprovalRule] = []
+    /// The person's home, as `~` in rules.
+    public var home: String?
     /// How commands are run, and what they are kept from.
     public var shell = ShellOptions()
     /// How long a question waits before it counts as a no.
@@ -27,4 +29,12 @@ public struct TurnSettings: Sendable {
     public var dayBudget = BudgetLimit()
 
     public init() {}
+
+    /// The rules of all, of a project and of a session.
+    func policy(in project: Project?, _ session: Session?, _ mode: ToolMode) -> ApprovalPolicy {
+        let places = PathGlob.Places(
+            folder: AbsolutePath(project?.path ?? "/"), home: home.map { AbsolutePath($0) })
+        return ApprovalPolicy(
+            rules: rules + (project?.rules ?? []) + (session?.rules ?? []), in: places, mode: mode)
+    }
 }

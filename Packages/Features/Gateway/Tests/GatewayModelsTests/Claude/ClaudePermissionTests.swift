@@ -33,7 +33,10 @@ struct ClaudePermissionTests {
             #expect(turn.isAnswered && turn.states == [.waiting, .waiting, .approved, .done])
             let call = ToolCall(id: "t-1", name: "Bash", input: ["command": "rm x"], isDone: true)
             let request = ApprovalRequest(
-                call: call, tool: "Bash", source: "claude", effect: .writes, summary: "Removes x")
+                call: call, tool: "Bash", source: "claude", effect: .writes, summary: "Removes x",
+                reach: ToolReach(
+                    command: ToolReach.Command(
+                        "rm x", isSandboxed: false, caution: "claude runs it without a sandbox")))
             #expect(asked.withLock { $0 } == [request])
             let response = try claude.seen().first?["response"]
             #expect(response?["request_id"] == "r-1" && response?["subtype"] == "success")
@@ -47,7 +50,7 @@ struct ClaudePermissionTests {
             begin()
             ask("Bash", {"command": "rm x"})
             seen(hear()["response"]["response"]["behavior"])
-            ask("Bash", {"command": "ls"}, id="t-2", request="r-2")
+            ask("WebFetch", {"url": "https://a.example"}, id="t-2", request="r-2")
             seen(hear()["response"]["response"]["behavior"])
             ask("Read", {"file_path": "x"}, id="t-3", request="r-3")
             seen(hear()["response"]["response"]["behavior"])
@@ -55,7 +58,7 @@ struct ClaudePermissionTests {
             """
         try await ScriptedClaude.run(script) { claude in
             let deny = ApprovalRule(.deny, tool: "Bash", arguments: ["/command": "rm *"])
-            let allow = ApprovalRule(.allow, tool: "Bash", source: "claude", scope: .project)
+            let allow = ApprovalRule(.allow, tool: "WebFetch", source: "claude", scope: .project)
             let turn = try await claude.turn(
                 policy: ApprovalPolicy(rules: [deny, allow]),
                 approve: { request in
@@ -101,12 +104,12 @@ struct ClaudePermissionTests {
         }
     }
 
-    @Test("an approval that lasts is remembered for the turn, and in the session only")
+    @Test("an approval that lasts is remembered for the turn by us, and not by the command")
     func lasting() async throws {
         let script =
-            Self.asking.replacing("result()", with: "") + """
+            Self.asking.replacing("result()", with: "").replacing("\"Bash\"", with: "\"Deploy\"") + """
 
-                ask("Bash", {"command": "rm y"}, id="t-2", request="r-2")
+                ask("Deploy", {"command": "rm y"}, id="t-2", request="r-2")
                 seen(hear())
                 result()
                 """
@@ -117,13 +120,65 @@ struct ClaudePermissionTests {
                 return ApprovalAnswer(isAllowed: true, scope: .conversation)
             })
             #expect(turn.isAnswered && count.withLock { $0 } == 1)
-            let rule = ApprovalRule(.allow, tool: "Bash", source: "claude", scope: .conversation)
+            let rule = ApprovalRule(.allow, tool: "Deploy", source: "claude", scope: .conversation)
             #expect(turn.events.contains(.remember(rule)))
             let seen = try claude.seen()
-            #expect(
-                seen[0]["response"]?["response"]?["updatedPermissions"]
-                    == [["type": "addRules", "destination": "session"]])
+            #expect(seen[0]["response"]?["response"]?["updatedPermissions"] == nil)
             #expect(seen[1]["response"]?["response"]?["behavior"] == "allow")
+        }
+    }
+
+    @Test("its commands, which no sandbox keeps from anything, are asked about one by one, whatever rules allow")
+    func commands() async throws {
+        let script =
+            Self.asking.replacing("result()", with: "") + """
+
+                ask("Bash", {"command": "rm x"}, id="t-2", request="r-2")
+                seen(hear())
+                result()
+                """
+        try await ScriptedClaude.run(script) { claude in
+            let rules = [
+                ApprovalRule(.allow, tool: "Bash"), ApprovalRule(.allow, arguments: ["/command": "rm *"]),
+            ]
+            let count = Mutex(0)
+            let turn = try await claude.turn(
+                policy: ApprovalPolicy(rules: rules),
+                approve: { _ in
+                    count.withLock { $0 += 1 }
+                    return ApprovalAnswer(isAllowed: true, scope: .conversation)
+                })
+            #expect(turn.isAnswered && count.withLock { $0 } == 2)
+            #expect(!turn.events.contains { if case .remember = $0 { true } else { false } })
+        }
+    }
+
+    @Test("what a rule keeps from our tools is kept from its own, and asked about where it could come there")
+    func denied() async throws {
+        let script = """
+            begin()
+            for number, (tool, given) in enumerate([
+                ("Read", {"file_path": "secrets/k"}), ("Edit", {"file_path": "./x/../secrets/k"}),
+                ("Read", {"file_path": "~/.ssh/id"}), ("Read", {"file_path": "other"}), ("Grep", {"pattern": "x"}),
+            ]):
+                ask(tool, given, id="t-%d" % number, request="r-%d" % number)
+                seen(hear()["response"]["response"]["behavior"])
+            result()
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let rules = ["secrets/**", "~/.ssh/**"].map {
+                ApprovalRule(.deny, tool: "fs.read", arguments: ["/path": $0])
+            }
+            let places = PathGlob.Places(folder: AbsolutePath(claude.folder), home: AbsolutePath("/home/ada"))
+            let asked = Mutex<[String]>([])
+            _ = try await claude.turn(
+                policy: ApprovalPolicy(rules: rules + [ApprovalRule(.allow, source: "claude")], in: places),
+                approve: { request in
+                    asked.withLock { $0.append(request.tool) }
+                    return ApprovalAnswer(isAllowed: true)
+                })
+            #expect(try claude.seen() == ["deny", "deny", "deny", "allow", "allow"])
+            #expect(asked.withLock { $0 } == ["Grep"])
         }
     }
 

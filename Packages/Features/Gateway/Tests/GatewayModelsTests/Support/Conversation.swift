@@ -15,6 +15,8 @@ final class Conversation {
     private let tools: WorkspaceTools
     private(set) var messages: [Message] = []
     var policy = ApprovalPolicy(rules: [ApprovalRule(.allow)])
+    /// Who is asked where the policy does not decide.
+    var approve: TurnLoop.Approve?
 
     init(_ folder: String, offering offer: WorkspaceTools.Offer = .all) throws {
         self.folder = folder
@@ -28,7 +30,8 @@ final class Conversation {
     func turn(_ text: String) async throws -> TurnOutcome {
         messages.append(Message(.user, text))
         let loop = TurnLoop(
-            sources: [tools], policy: policy, clock: ContinuousClock(), now: { Timestamp(microseconds: 0) })
+            sources: [tools], policy: policy, clock: ContinuousClock(), now: { Timestamp(microseconds: 0) },
+            approve: approve)
         let request = ChatRequest(model: OfflineModel.model, messages: messages)
         let model = model
         let outcome = try await loop.run(request, asking: { try await model.answer($0, $1) }, emit: { _ in })

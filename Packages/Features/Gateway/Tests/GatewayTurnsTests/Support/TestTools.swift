@@ -34,9 +34,11 @@ final class TestTools: ToolSource {
 
     func tools() async throws -> [ToolDescription] { offered }
 
-    func run(_ call: ToolCall) async throws -> ToolResult { try await run(call) { _ in } }
+    func run(_ call: ToolCall) async throws -> ToolResult { try await run(call, reaching: ToolReach()) { _ in } }
 
-    func run(_ call: ToolCall, telling tell: @escaping @Sendable (String) async -> Void) async throws -> ToolResult {
+    func run(
+        _ call: ToolCall, reaching agreed: ToolReach, telling tell: @escaping @Sendable (String) async -> Void
+    ) async throws -> ToolResult {
         calls.withLock { $0.append(call) }
         if call.input["hang"]?.bool == true {
             await tell("working\n")

@@ -1,4 +1,5 @@
 public import Capabilities
+import JSON
 
 /// What somebody is asked to agree to.
 public struct ApprovalRequest: Sendable, Hashable {
@@ -10,19 +11,44 @@ public struct ApprovalRequest: Sendable, Hashable {
     public var effect: Effect
     /// What the tool says of itself.
     public var summary: String
+    /// What it would reach, as far as its source can tell.
+    public var reach: ToolReach
 
-    public init(call: ToolCall, tool: String, source: String, effect: Effect, summary: String) {
+    public init(
+        call: ToolCall, tool: String, source: String, effect: Effect, summary: String, reach: ToolReach = ToolReach()
+    ) {
         self.call = call
         self.tool = tool
         self.source = source
         self.effect = effect
         self.summary = summary
+        self.reach = reach
     }
 
-    /// The rule that remembers an answer for this tool; nil for one that counts once.
+    /// What an answer that counts for longer would be about: the tool, or a pattern for commands. Nil where none can.
+    public var remembers: String? {
+        rule(.allow, lasting: .conversation).map { $0.arguments["/command"] ?? tool }
+    }
+
+    /// The command for a shell in it, if it is one.
+    var command: String? {
+        if let command = reach.command { return command.text }
+        return JSONPointer.commandNames.lazy.compactMap { call.input[$0]?.string }.first
+    }
+
+    /// The rule that remembers an answer: for this tool, or for this program where the tool runs commands. Nil for one that
+    /// counts once, and where a rule would say more than was asked.
     public func rule(_ verdict: ApprovalVerdict, lasting scope: ApprovalScope) -> ApprovalRule? {
         guard scope != .once else { return nil }
-        return ApprovalRule(verdict, tool: Glob.escape(tool), source: Glob.escape(source), scope: scope)
+        var rule = ApprovalRule(verdict, tool: Glob.escape(tool), source: Glob.escape(source), scope: scope)
+        if let command = reach.command {
+            // Outside of a sandbox no rule would allow it.
+            guard command.isSandboxed || verdict != .allow,
+                let pattern = CommandPattern(remembering: command.text)?.text
+            else { return nil }
+            rule.arguments = ["/command": pattern]
+        }
+        return rule
     }
 }
 
@@ -68,4 +94,14 @@ public enum ApprovalVerdict: String, Choice, Hashable {
 /// For how long an approval counts.
 public enum ApprovalScope: String, Choice, Hashable {
     case once, conversation, project, always
+}
+
+extension ToolReach {
+    /// What somebody has to see before they agree: what would be changed, a command with what no sandbox keeps it from,
+    /// or else the whole input.
+    public func preview(of call: ToolCall) -> String {
+        var lines = [diff.map(CallText.shown) ?? call.preview]
+        if let caution = command?.caution { lines.append("(\(PlainText.escape(caution)))") }
+        return lines.joined(separator: "\n")
+    }
 }

@@ -6,8 +6,9 @@ public import JSON
 ///     {"verdict": "allow", "tool": "read_*", "source": "files", "arguments": {"/path": "/srv/notes/**"}}
 ///
 /// In patterns `*` stands for anything but `/`, `**` for anything at all, `?` for one character, and `\` takes the
-/// meaning from the next. A rule compares text; it does not know what a tool makes of its input, so that a rule about
-/// paths or commands is a convenience and no wall.
+/// meaning from the next. A denial of a path holds for every spelling of it, for what leads there, for what lies beneath,
+/// and for every tool of the workspace that would come there. Commands are compared word by word; one that does more than
+/// name programs and their arguments is allowed by no such rule, and none is outside of a sandbox.
 public struct ApprovalRule: InputValue, OutputValue, Hashable {
     public var verdict: ApprovalVerdict
     /// Which tools, by the name that their source gives them.
@@ -66,31 +67,5 @@ public struct ApprovalRule: InputValue, OutputValue, Hashable {
         if !arguments.isEmpty { object["arguments"] = arguments.json }
         object["scope"] = scope.json
         return .object(object)
-    }
-}
-
-// MARK: Matching
-
-extension ApprovalRule {
-    /// Longer values are not compared: they fit whatever asks or denies, and nothing that allows.
-    static let longestValue = 65_536
-
-    func fits(_ request: ApprovalRequest) -> Bool {
-        Glob.matches(tool, request.tool) && source.map { Glob.matches($0, request.source) } != false
-            && arguments.allSatisfy { pointer, pattern in fits(request.call.input, at: pointer, pattern) }
-    }
-
-    private func fits(_ input: JSON, at pointer: String, _ pattern: String) -> Bool {
-        guard let value = JSONPointer.value(at: pointer, in: input) else { return false }
-        let text = value.string ?? value.text()
-        if text.utf8.count > Self.longestValue { return verdict != .allow }
-        // A pattern of a folder would otherwise allow what lies outside of it.
-        if verdict == .allow, text.split(separator: "/").contains("..") { return text == pattern }
-        return Glob.matches(pattern, text)
-    }
-
-    /// How closely a rule describes calls: first by their input, then by the tool.
-    var precision: [Int] {
-        [arguments.count, arguments.values.reduce(0) { $0 + Glob.precision(of: $1) }, Glob.precision(of: tool)]
     }
 }

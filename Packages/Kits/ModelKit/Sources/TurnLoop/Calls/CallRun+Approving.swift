@@ -4,14 +4,25 @@ extension CallRun {
     /// Sees to it that somebody agrees to a call, or settles it.
     func approve(_ index: Int) async throws {
         guard let tool = entries[index].tool else { return }
+        var call = entries[index].update.call
+        call.name = tool.description.name
+        let reach: ToolReach
+        switch await bounded(by: limit(of: index), on: loop.clock, { [call] in try await tool.source.reach(of: call) })
+        {
+        case .ended(.success(let found)): reach = found
+        // Nobody is asked about what cannot be done.
+        case let end: return try await settle(index, unreachable: end)
+        }
+        entries[index].reach = reach
+        entries[index].update.diff = reach.diff
         let request = ApprovalRequest(
             call: entries[index].update.call, tool: tool.description.name, source: tool.source.name,
-            effect: tool.description.effect, summary: tool.description.summary)
+            effect: tool.description.effect, summary: tool.description.summary, reach: reach)
         let (verdict, rule) = policy.verdict(for: request)
         let by = rule.map(ApprovalDecision.Origin.rule) ?? .effect
         let granted = Caller.current?.grant.decide(.tool(request.tool, source: request.source))
-        if verdict == .ask, granted?.isAllowed == true {
-            // The person has agreed to the bundle that says so.
+        if verdict == .ask, rule == nil, granted?.isAllowed == true, reach.command?.isSandboxed != false {
+            // The person has agreed to the bundle that says so, but not past the own rules.
             let rule = ApprovalRule(
                 .allow, tool: Glob.escape(request.tool), source: Glob.escape(request.source), scope: .once)
             return try await allow(index, by: .rule(rule))
@@ -34,6 +45,8 @@ extension CallRun {
             if let rule = request.rule(answer.isAllowed ? .allow : .deny, lasting: answer.scope) {
                 policy.rules.append(rule)
                 try await sink.deliver([.remember(rule)])
+            } else if answer.scope != .once {
+                try await sink.deliver([.notice("that holds for this call alone: no rule could say it of others")])
             }
             if answer.isAllowed { return try await allow(index, by: .person) }
             try await deny(index, by: .person, CallWords.declined(answer.reason))

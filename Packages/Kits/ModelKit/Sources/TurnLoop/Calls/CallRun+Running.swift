@@ -15,11 +15,11 @@ extension CallRun {
                     try await sink.deliver([.call(entries[index].update)])
                     var call = entries[index].update.call
                     call.name = tool.description.name
-                    let (limit, clock, sink) = (limit(of: index), loop.clock, sink)
+                    let (limit, clock, sink, reach) = (limit(of: index), loop.clock, sink, entries[index].reach)
                     group.addTask { [call] in
                         let time = stopwatch(clock)
                         let end = await bounded(by: limit, on: clock) {
-                            try await tool.source.run(call) { await sink.tell(call.id, $0) }
+                            try await tool.source.run(call, reaching: reach) { await sink.tell(call.id, $0) }
                         }
                         return (index, end, time())
                     }
@@ -32,18 +32,33 @@ extension CallRun {
         }
     }
 
-    private func limit(of index: Int) -> Duration {
+    func limit(of index: Int) -> Duration {
         entries[index].tool?.description.limit ?? loop.limits.callTime
+    }
+
+    /// Settles a call of which its source says that it cannot be done, in words of its own for the model.
+    func settle(_ index: Int, unreachable end: Bounded<ToolReach>) async throws {
+        switch end {
+        case .ended(.failure(let error)) where !(error is CancellationError):
+            try await settle(index, CallWords.failed(error))
+        case .timedOut: try await settle(index, CallWords.tooSlow(limit(of: index)))
+        default: try await settle(index, CallWords.stopped)
+        }
     }
 
     private func settle(_ index: Int, _ end: Bounded<ToolResult>, after time: Duration) async throws {
         switch end {
+        // What was agreed to is not there any more. It has not run, and is asked about as it is now.
+        case .ended(.failure(is ToolReachChanged)) where entries[index].changes < Self.mostChanges:
+            entries[index].changes += 1
+            entries[index].update.state = .waiting
         case .ended(.success(var result)):
             result.call = entries[index].update.call.id
             result.duration = result.duration ?? time
             try await settle(index, result)
         case .ended(.failure(let error)) where error is CancellationError && Task.isCancelled:
             try await settle(index, CallWords.stopped, after: time)
+        case .ended(.failure(is ToolReachChanged)): try await settle(index, CallWords.restless, after: time)
         case .ended(.failure(let error)): try await settle(index, CallWords.failed(error), after: time)
         case .timedOut: try await settle(index, CallWords.tooSlow(limit(of: index)), after: time)
         case .stopped: try await settle(index, CallWords.stopped, after: time)

@@ -17,6 +17,10 @@ final class CallRun {
     struct Entry {
         var update: CallUpdate
         var tool: ToolBox.Tool?
+        /// What it reached when it was looked at, which is what is agreed to.
+        var reach = ToolReach()
+        /// How often it reached something else when it was to run.
+        var changes = 0
 
         var isAnswered: Bool { update.result != nil }
         /// What only reads can run beside others of its kind.
@@ -30,6 +34,9 @@ final class CallRun {
         self.sink = sink
     }
 
+    /// How often a call is looked at again because what it reaches has changed.
+    static let mostChanges = 3
+
     /// Does all calls of a message and gives one result for each, in their order.
     ///
     /// Neighbours that only read run at the same time, and all others alone, in order, so that a call finds done what
@@ -40,8 +47,10 @@ final class CallRun {
         var next = 0
         while next < entries.count, !Task.isCancelled {
             let batch = self.batch(from: next)
-            for index in batch where !entries[index].isAnswered && !Task.isCancelled { try await approve(index) }
-            try await run(batch.filter { !entries[$0].isAnswered })
+            while batch.contains(where: { !entries[$0].isAnswered }), !Task.isCancelled {
+                for index in batch where !entries[index].isAnswered && !Task.isCancelled { try await approve(index) }
+                try await run(batch.filter { !entries[$0].isAnswered })
+            }
             next = batch.upperBound
         }
         for index in entries.indices where !entries[index].isAnswered { try await settle(index, CallWords.stopped) }

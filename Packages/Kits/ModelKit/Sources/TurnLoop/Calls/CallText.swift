@@ -88,6 +88,11 @@ struct CallText {
         return PlainText.escapeLines(lines.joined(separator: "\n"))
     }
 
+    /// A diff, not too long.
+    static func shown(diff: String) -> String {
+        PlainText.escapeLines(marked("", diff).joined(separator: "\n"))
+    }
+
     /// All elements in words, with what these do not say; nil where one of them is another thing.
     private static func list(
         _ elements: [JSON], _ words: (inout JSONObject) -> [String]

@@ -12,10 +12,15 @@ public struct CallUpdate: Sendable, Hashable {
     public var state: State = .waiting
     /// Who agreed to it or did not.
     public var decision: ApprovalDecision?
+    /// What it would change, or has changed, as a unified diff.
+    public var diff: String?
     /// The whole result, however much of it the model is given.
     public var result: ToolResult?
     public var started: Timestamp?
     public var ended: Timestamp?
+
+    /// The diff, for people; not too long.
+    public var shownDiff: String? { diff.map(CallText.shown) }
 
     public enum State: String, Choice, Hashable {
         /// It waits for its turn, or for somebody's approval.

@@ -7,6 +7,8 @@ enum CallWords {
     static let refused = "not done, because the answer was held back by a filter"
     static let nobody = "not done: nobody was there to approve this call"
     static let forbidden = "not done: a rule of the person denies this call"
+    static let restless =
+        "not done: what it reaches was changed by somebody else each time it was agreed to; look at it again first"
     static let unknownEnd = "no result of this call is known: the program ended before it was done"
 
     static func rounds(_ limit: Int) -> String {

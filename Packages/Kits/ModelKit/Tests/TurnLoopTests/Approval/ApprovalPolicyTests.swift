@@ -31,29 +31,29 @@ struct ApprovalPolicyTests {
     @Test("follows the rule that describes the tool most closely")
     func precision() {
         let rules = [
-            ApprovalRule(.deny), ApprovalRule(.ask, tool: "write_*"), ApprovalRule(.allow, tool: "write_file"),
+            ApprovalRule(.ask), ApprovalRule(.allow, tool: "write_*"), ApprovalRule(.ask, tool: "write_file"),
         ]
-        #expect(verdict(rules, request("write_file")) == .allow)
-        #expect(verdict(rules, request("write_note")) == .ask)
-        #expect(verdict(rules, request("read", .reads)) == .deny)
+        #expect(verdict(rules, request("write_file")) == .ask)
+        #expect(verdict(rules, request("write_note")) == .allow)
+        #expect(verdict(rules, request("read", .reads)) == .ask)
     }
 
     @Test("puts what a rule says of the input above what it says of the tool")
     func arguments() {
         let rules = [
             ApprovalRule(.allow, tool: "write_file"),
-            ApprovalRule(.deny, arguments: ["/path": "/etc/**"]),
-            ApprovalRule(.ask, arguments: ["/path": "/etc/motd"]),
+            ApprovalRule(.ask, arguments: ["/path": "/etc/**"]),
+            ApprovalRule(.allow, arguments: ["/path": "/etc/motd"]),
         ]
         #expect(verdict(rules, request(["path": "/srv/a"])) == .allow)
-        #expect(verdict(rules, request(["path": "/etc/passwd"])) == .deny)
-        #expect(verdict(rules, request(["path": "/etc/motd"])) == .ask)
+        #expect(verdict(rules, request(["path": "/etc/passwd"])) == .ask)
+        #expect(verdict(rules, request(["path": "/etc/motd"])) == .allow)
         #expect(verdict(rules, request([:])) == .allow)
     }
 
     private func request(_ input: JSON) -> ApprovalRequest { request("write_file", .writes, source: "files", input) }
 
-    @Test("lets a denial win over all that is as close, and a question over an approval")
+    @Test("lets a denial win over all, however closely others describe the call, and a question over an approval")
     func strength() {
         let (allow, ask, deny) = (
             ApprovalRule(.allow, tool: "write_file", scope: .conversation),
@@ -64,6 +64,7 @@ struct ApprovalPolicyTests {
         #expect(verdict([allow, deny], request()) == .deny)
         #expect(verdict([ask, deny], request()) == .deny)
         #expect(verdict([ApprovalRule(.allow, tool: "write_file", source: "files"), deny], request()) == .deny)
+        #expect(verdict([allow, ApprovalRule(.deny)], request()) == .deny)
     }
 
     @Test("lets what was remembered nearer win over a question")

@@ -31,15 +31,18 @@ public final class CommandRunner: Sendable {
     /// - Parameters:
     ///   - folder: where it starts.
     ///   - root: the folder in or above it in which a command in a sandbox may write.
+    ///   - hidden: what it must not see of that, in a sandbox.
+    ///   - kept: what it may see and not write.
     /// - Throws: `SandboxError` where it was to be in a sandbox and could not be; then it was not run.
     public func run(
-        _ words: [String], input: [UInt8]? = nil, in folder: Folder, of root: Folder, limit: Duration? = nil,
+        _ words: [String], input: [UInt8]? = nil, in folder: Folder, of root: Folder, hiding hidden: [String] = [],
+        keeping kept: [String] = [], limit: Duration? = nil,
         telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> CommandResult {
         // It is open for as long as it takes to start there.
         defer { withExtendedLifetime(folder) {} }
         let whole = ["sh", "-c", "ulimit -c 0; exec \"$@\" 2>&1", "sh"] + words
-        guard sandbox != nil else {
+        guard var sandbox else {
             // By its descriptor: no path can be made to lead elsewhere meanwhile.
             var command = Command(
                 whole[0], Array(whole.dropFirst()), environment: CommandEnvironment(variables),
@@ -47,7 +50,9 @@ public final class CommandRunner: Sendable {
             command.errors = .null
             return try await follow(command, input, for: limit, telling: tell).result
         }
-        let sandboxed = try await prepare(whole, in: folder, of: root)
+        sandbox.hidden += hidden
+        sandbox.kept += kept
+        let sandboxed = try await engine.command(whole, in: sandbox, around: root, from: folder)
         // What it guards stays guarded until the command has ended.
         defer { withExtendedLifetime(sandboxed) {} }
         let (result, errors) = try await follow(sandboxed.command, input, for: limit, telling: tell)
@@ -57,10 +62,6 @@ public final class CommandRunner: Sendable {
 
     /// What keeps sandboxes from working on this machine; nil where they work.
     public func problem() async throws -> SandboxError? { try await engine.problem() }
-
-    private func prepare(_ words: [String], in folder: Folder, of root: Folder) async throws -> SandboxedCommand {
-        try await engine.command(words, in: sandbox ?? Sandbox(), around: root, from: folder)
-    }
 
     /// `errors` is what whoever starts the command has to say.
     private func follow(

@@ -1,7 +1,7 @@
 import Capabilities
 
 /// `multi.edit`
-struct EditTool: FileTool {
+struct EditTool: ChangingTool {
     private static let largestCount = 200
 
     let seen: SeenFiles
@@ -24,25 +24,21 @@ struct EditTool: FileTool {
                 ]))),
         .dryRun,
     ]
-    let effect = Effect.writes
 
-    func run(_ input: ToolInput, in workspace: Workspace) async throws -> String {
-        let (path, isDryRun) = (try input.path, input.flag("dry_run"))
+    func changes(_ input: ToolInput, in workspace: Workspace, _ cancellation: Cancellation) throws -> [FileChange] {
         let edits = input.records("edits").map(TextEdit.init)
         guard (1...Self.largestCount).contains(edits.count) else {
             throw WorkspaceError(
                 .input, "\(edits.count) edits cannot be made at a time; give from 1 to \(Self.largestCount)")
         }
-        return try await workspace.work { cancellation in
-            let change = try FileChange(editing: path, seen, in: workspace) { text in
-                var text = text
-                for (index, edit) in edits.enumerated() {
-                    try cancellation.check()
-                    text = try edit.applied(to: text, number: index + 1)
-                }
-                return (text, [])
+        let change = try FileChange(editing: try input.path, seen, in: workspace) { text in
+            var text = text
+            for (index, edit) in edits.enumerated() {
+                try cancellation.check()
+                text = try edit.applied(to: text, number: index + 1)
             }
-            return try write([change], seen, in: workspace, cancellation, isDryRun: isDryRun)
+            return (text, [])
         }
+        return [change]
     }
 }

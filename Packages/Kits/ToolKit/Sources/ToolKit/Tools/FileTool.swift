@@ -11,8 +11,13 @@ protocol WorkspaceTool: Sendable {
     /// How long it may take, where that is longer than usual.
     var limit: Duration? { get }
 
+    /// What a call would reach.
+    func reach(_ input: ToolInput, in workspace: Workspace) async throws -> ToolReach
+
+    /// - Parameter agreed: what the call reached when somebody agreed to it; nil where nobody has to.
     func outcome(
-        _ input: ToolInput, in workspace: Workspace, telling tell: @escaping @Sendable (String) async -> Void
+        _ input: ToolInput, in workspace: Workspace, reaching agreed: ToolReach?,
+        telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> ToolOutcome
 }
 
@@ -33,7 +38,7 @@ extension WorkspaceTool {
     }
 }
 
-/// One that works on files and has nothing to tell before it is done.
+/// One that looks at files and has nothing to tell before it is done.
 protocol FileTool: WorkspaceTool {
     /// The text that the model is given.
     func run(_ input: ToolInput, in workspace: Workspace) async throws -> String
@@ -42,10 +47,20 @@ protocol FileTool: WorkspaceTool {
 extension FileTool {
     var effect: Effect { .reads }
 
+    func reach(_ input: ToolInput, in workspace: Workspace) async throws -> ToolReach {
+        let path = try input.path
+        return try await workspace.work { _ in
+            let place = try workspace.location(path)
+            return ToolReach(paths: [place], state: place.hashValue)
+        }
+    }
+
     func outcome(
-        _ input: ToolInput, in workspace: Workspace, telling tell: @escaping @Sendable (String) async -> Void
+        _ input: ToolInput, in workspace: Workspace, reaching agreed: ToolReach?,
+        telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> ToolOutcome {
-        ToolOutcome(text: try await run(input, in: workspace))
+        if let agreed, try await reach(input, in: workspace) != agreed { throw ToolReachChanged() }
+        return ToolOutcome(text: try await run(input, in: workspace))
     }
 }
 

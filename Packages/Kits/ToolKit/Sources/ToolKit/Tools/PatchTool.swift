@@ -1,7 +1,7 @@
 import Capabilities
 
 /// `edit.file`
-struct PatchTool: FileTool {
+struct PatchTool: ChangingTool {
     let seen: SeenFiles
 
     let name = "edit.file"
@@ -15,24 +15,21 @@ struct PatchTool: FileTool {
         Schema.Property("patch", "The unified diff, for this file alone", .string),
         .dryRun,
     ]
-    let effect = Effect.writes
 
-    func run(_ input: ToolInput, in workspace: Workspace) async throws -> String {
-        let (path, isDryRun) = (try input.path, input.flag("dry_run"))
+    func changes(_ input: ToolInput, in workspace: Workspace, _ cancellation: Cancellation) throws -> [FileChange] {
+        let path = try input.path
         let patch = TextDocument.unified(Array(input.text("patch").utf8)).text
-        return try await workspace.work { cancellation in
-            let diffs = try UnifiedDiff.parse(patch)
-            guard let diff = diffs.first, diffs.count == 1 else {
-                let names = diffs.map { PlainText.escape($0.newName ?? $0.oldName ?? "?") }.joined(separator: ", ")
-                throw WorkspaceError(
-                    .patch,
-                    "the patch is for \(diffs.count) files (\(names.prefix(200))); give one for \(path.shown) alone")
-            }
-            let change = try FileChange(editing: path, seen, in: workspace) { text in
-                let applied = try diff.application(to: text)
-                return (applied.content, applied.notes)
-            }
-            return try write([change], seen, in: workspace, cancellation, isDryRun: isDryRun)
+        let diffs = try UnifiedDiff.parse(patch)
+        guard let diff = diffs.first, diffs.count == 1 else {
+            let names = diffs.map { PlainText.escape($0.newName ?? $0.oldName ?? "?") }.joined(separator: ", ")
+            throw WorkspaceError(
+                .patch,
+                "the patch is for \(diffs.count) files (\(names.prefix(200))); give one for \(path.shown) alone")
         }
+        let change = try FileChange(editing: path, seen, in: workspace) { text in
+            let applied = try diff.application(to: text)
+            return (applied.content, applied.notes)
+        }
+        return [change]
     }
 }

@@ -1,4 +1,5 @@
 import Capabilities
+import FileKit
 import ProcessKit
 import SandboxKit
 
@@ -44,22 +45,93 @@ struct ShellTool: WorkspaceTool {
     /// Above what a command may take, so that it is the command that is told about.
     let limit: Duration? = .milliseconds(longestLimit + 15_000)
 
+    func reach(_ input: ToolInput, in workspace: Workspace) async throws -> ToolReach {
+        let (command, path) = (try Self.command(input), try Self.folder(input))
+        return try await workspace.work { cancellation in
+            let folder = try workspace.folder(path)
+            let shades = try workspace.shades(cancellation)
+            return reach(command, folder, shades)
+        }
+    }
+
     func outcome(
-        _ input: ToolInput, in workspace: Workspace, telling tell: @escaping @Sendable (String) async -> Void
+        _ input: ToolInput, in workspace: Workspace, reaching agreed: ToolReach?,
+        telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> ToolOutcome {
+        let (command, path) = (try Self.command(input), try Self.folder(input))
+        let limit = Duration.milliseconds(input.number("timeout_ms") ?? Self.usualLimit)
+        let (folder, shades) = try await workspace.work { cancellation in
+            let folder = try workspace.folder(path)
+            let shades = try workspace.shades(cancellation)
+            if let agreed, reach(command, folder, shades) != agreed { throw ToolReachChanged() }
+            return (folder, shades)
+        }
+        let result = try await runner.run(
+            ["bash", "-c", command, "bash"], in: folder, of: workspace.root, hiding: shades.hidden,
+            keeping: shades.kept,
+            limit: limit, telling: tell)
+        return Self.outcome(result, limit, options.sandbox)
+    }
+
+    private static func command(_ input: ToolInput) throws(WorkspaceError) -> String {
         let command = input.text("command")
-        guard !command.utf8.contains(0), (1...Self.longestCommand).contains(command.utf8.count) else {
+        guard !command.utf8.contains(0), (1...longestCommand).contains(command.utf8.count) else {
             throw WorkspaceError(
                 .input,
-                "the command is empty, has a NUL or is longer than \(Self.longestCommand) bytes; write a longer"
-                    + " one to a file and run that")
+                "the command is empty, has a NUL or is longer than \(longestCommand) bytes; write a longer one to a"
+                    + " file and run that")
         }
-        let path = try input.text("folder").isEmpty ? EntryPath.here : EntryPath(input.text("folder"))
-        let limit = Duration.milliseconds(input.number("timeout_ms") ?? Self.usualLimit)
-        let folder = try await workspace.work { _ in try workspace.folder(path) }
-        let result = try await runner.run(
-            ["bash", "-c", command, "bash"], in: folder, of: workspace.root, limit: limit, telling: tell)
-        return Self.outcome(result, limit, options.sandbox)
+        return command
+    }
+
+    private static func folder(_ input: ToolInput) throws(WorkspaceError) -> EntryPath {
+        try input.text("folder").isEmpty ? .here : EntryPath(input.text("folder"))
+    }
+
+    /// The folder it runs in, and the files that it names: a script that was looked at must not be another one.
+    private func reach(_ text: String, _ folder: Folder, _ shades: Shades) -> ToolReach {
+        var caution =
+            options.isSandboxed
+            ? shades.gap : "it runs without a sandbox, and can do whatever you can"
+        var hasher = Hasher()
+        let place = AbsolutePath(bytes: folder.location)
+        hasher.combine(place)
+        let names = Self.names(in: text)
+        if names.count > Self.mostNames { caution = caution ?? "it is too long to look at all that it names" }
+        // Words behind `cd` are where the next ones may be.
+        let bases =
+            [EntryPath.here]
+            + zip(names, names.dropFirst()).filter { $0.0 == Array("cd".utf8) }.map { EntryPath(bytes: $0.1) }
+        for name in names.prefix(Self.mostNames) {
+            for base in bases.prefix(4) {
+                let path = EntryPath(
+                    bytes: name.first == Byte.slash ? Self.inside(name, folder) : base.appending(name).bytes)
+                // Most words name no file.
+                guard let file = try? folder.open(path, to: .look, followingLinks: true),
+                    let status = try? EntryStatus(of: file), status.kind == .regular
+                else { continue }
+                hasher.combine(Folder.location(of: file))
+                hasher.combine(status.stamp)
+                hasher.combine(status.changed)
+            }
+        }
+        let command = ToolReach.Command(text, isSandboxed: caution == nil, caution: caution)
+        return ToolReach(paths: [place], command: command, state: hasher.finalize())
+    }
+
+    private static let mostNames = 1000
+
+    /// The words of a command, without what only quotes them.
+    private static func names(in text: String) -> [[UInt8]] {
+        let quotes = "'\"\\".utf8
+        let bytes = Array(text.utf8).filter { !quotes.contains($0) }
+        return bytes.split { " \t\n;|&<>(){}`=".utf8.contains($0) }.filter { $0.count < 1024 }.map(Array.init)
+    }
+
+    /// An absolute path as one beneath the folder, if it is.
+    private static func inside(_ name: [UInt8], _ folder: Folder) -> [UInt8] {
+        let location = folder.location + [Byte.slash]
+        return name.starts(with: location) ? Array(name.dropFirst(location.count)) : name
     }
 
     private static func outcome(_ result: CommandResult, _ limit: Duration, _ sandbox: Sandbox?) -> ToolOutcome {

@@ -29,40 +29,70 @@ public final class WorkspaceTools: ToolSource {
     /// Offers a folder that is open. `shell` is how commands are run, where they are offered.
     public init(_ workspace: Workspace, offering offer: Offer = .reading, shell: ShellOptions = ShellOptions()) {
         self.workspace = workspace
-        let seen = SeenFiles()
-        var offered: [any WorkspaceTool] = [ReadTool(seen: seen), ListTool(), GlobTool(), SearchTool()]
-        if offer != .reading {
-            offered += [WriteTool(seen: seen), MultiWriteTool(seen: seen)] as [any WorkspaceTool]
-            offered += [PatchTool(seen: seen), EditTool(seen: seen)] as [any WorkspaceTool]
-        }
-        if offer == .all { offered.append(ShellTool(shell)) }
-        self.offered = offered
+        let fileTools = Self.fileTools()
+        offered =
+            switch offer {
+            case .reading: fileTools.filter { $0.effect == .reads }
+            case .editing: fileTools
+            case .all: fileTools + [ShellTool(shell)]
+            }
     }
 
-    public var name: String { "files" }
+    private static func fileTools() -> [any WorkspaceTool] {
+        let seen = SeenFiles()
+        return [
+            ReadTool(seen: seen), ListTool(), GlobTool(), SearchTool(), WriteTool(seen: seen),
+            MultiWriteTool(seen: seen), PatchTool(seen: seen), EditTool(seen: seen),
+        ]
+    }
+
+    /// What the source is called.
+    public static let name = "files"
+
+    public var name: String { Self.name }
+
+    /// The tools by which files are read and written, whichever of them are offered.
+    public static var fileDescriptions: [ToolDescription] { fileTools().map(\.description) }
 
     public func tools() async throws -> [ToolDescription] {
         offered.map(\.description)
     }
 
+    private func tool(_ call: ToolCall) throws -> (tool: any WorkspaceTool, input: ToolInput) {
+        guard let tool = offered.first(where: { $0.name == call.name }) else {
+            let name = PlainText.escape(call.name).quotedForMessage
+            throw WorkspaceError(
+                .input, "there is no tool \(name)\(Suggestion.text(for: call.name, among: offered.map(\.name)))")
+        }
+        return (tool, try ToolInput(call.input, tool.properties))
+    }
+
+    public func reach(of call: ToolCall) async throws -> ToolReach {
+        let (tool, input) = try tool(call)
+        return try await tool.reach(input, in: workspace)
+    }
+
     public func run(_ call: ToolCall) async throws -> ToolResult {
-        try await run(call) { _ in }
+        try await run(call, reaching: nil) { _ in }
     }
 
     public func run(
-        _ call: ToolCall, telling tell: @escaping @Sendable (String) async -> Void
+        _ call: ToolCall, reaching agreed: ToolReach, telling tell: @escaping @Sendable (String) async -> Void
+    ) async throws -> ToolResult {
+        try await run(call, reaching: agreed as ToolReach?, telling: tell)
+    }
+
+    private func run(
+        _ call: ToolCall, reaching agreed: ToolReach?, telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> ToolResult {
         do {
-            guard let tool = offered.first(where: { $0.name == call.name }) else {
-                let name = PlainText.escape(call.name).quotedForMessage
-                throw WorkspaceError(
-                    .input, "there is no tool \(name)\(Suggestion.text(for: call.name, among: offered.map(\.name)))")
-            }
-            let input = try ToolInput(call.input, tool.properties)
-            let outcome = try await tool.outcome(input, in: workspace, telling: tell)
+            let (tool, input) = try tool(call)
+            let outcome = try await tool.outcome(input, in: workspace, reaching: agreed, telling: tell)
             return ToolResult(
                 call: call.id, content: outcome.text, isError: outcome.isError, exitCode: outcome.exitCode)
         } catch let error as CancellationError {
+            throw error
+        } catch let error as ToolReachChanged {
             throw error
         } catch let error as WorkspaceError where error.kind == .gone {
             throw error

@@ -1,7 +1,7 @@
 import Capabilities
 
 /// `fs.write`
-struct WriteTool: FileTool {
+struct WriteTool: ChangingTool {
     let seen: SeenFiles
 
     let name = "fs.write"
@@ -14,19 +14,18 @@ struct WriteTool: FileTool {
         Schema.Property("content", "All of its text", .string),
         .createFolders,
     ]
-    let effect = Effect.writes
 
-    func run(_ input: ToolInput, in workspace: Workspace) async throws -> String {
-        let (path, content, makesFolders) = (try input.path, input.text("content"), input.flag("create_folders"))
-        return try await workspace.work { cancellation in
-            let change = try FileChange(path, content: content, makingFolders: makesFolders, seen, in: workspace)
-            return try write([change], seen, in: workspace, cancellation)
-        }
+    func changes(_ input: ToolInput, in workspace: Workspace, _ cancellation: Cancellation) throws -> [FileChange] {
+        let makesFolders = input.flag("create_folders")
+        return [
+            try FileChange(
+                try input.path, content: input.text("content"), makingFolders: makesFolders, seen, in: workspace)
+        ]
     }
 }
 
 /// `multi.write`
-struct MultiWriteTool: FileTool {
+struct MultiWriteTool: ChangingTool {
     private static let largestCount = 200
 
     let seen: SeenFiles
@@ -46,9 +45,8 @@ struct MultiWriteTool: FileTool {
                 ]))),
         .createFolders,
     ]
-    let effect = Effect.writes
 
-    func run(_ input: ToolInput, in workspace: Workspace) async throws -> String {
+    func changes(_ input: ToolInput, in workspace: Workspace, _ cancellation: Cancellation) throws -> [FileChange] {
         let files = try input.records("files").map { ($0.text("content"), try $0.path) }
         let makesFolders = input.flag("create_folders")
         guard (1...Self.largestCount).contains(files.count) else {
@@ -59,12 +57,9 @@ struct MultiWriteTool: FileTool {
         for (_, path) in files where !paths.insert(path.parts).inserted {
             throw WorkspaceError(.input, "\(path.shown) is named twice; write each file once")
         }
-        return try await workspace.work { cancellation in
-            let changes = try files.map { content, path in
-                try cancellation.check()
-                return try FileChange(path, content: content, makingFolders: makesFolders, seen, in: workspace)
-            }
-            return try write(changes, seen, in: workspace, cancellation)
+        return try files.map { content, path in
+            try cancellation.check()
+            return try FileChange(path, content: content, makingFolders: makesFolders, seen, in: workspace)
         }
     }
 }
@@ -76,18 +71,5 @@ extension Schema.Property {
 
     static var dryRun: Schema.Property {
         optional("dry_run", "Only show what would be changed (default: false)", .boolean)
-    }
-}
-
-extension FileTool {
-    /// Writes the changes, remembers how the files are now, and tells what was done.
-    func write(
-        _ changes: [FileChange], _ seen: SeenFiles, in workspace: Workspace, _ cancellation: Cancellation,
-        isDryRun: Bool = false
-    ) throws -> String {
-        if !isDryRun {
-            for (path, stamp) in try FileChange.write(changes, in: workspace, cancellation) { seen.note(path, stamp) }
-        }
-        return ChangeReport(changes, isDryRun: isDryRun).text
     }
 }

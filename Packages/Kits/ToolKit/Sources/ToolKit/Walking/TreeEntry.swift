@@ -16,5 +16,7 @@ struct WalkRules: Sendable {
     var hidden = false
     /// What `.gitignore` files say is not to be looked at.
     var ignored = false
+    /// What rules keep from tools, and what is in `.git`.
+    var denied = false
     var depth = Int.max
 }

@@ -45,12 +45,22 @@ struct TreeWalk: Sendable {
 
     private mutating func visit(_ item: Listing.Item, in last: Int) throws -> TreeEntry? {
         let name = frames[last].listing.name(item)
-        if name.first == Byte.dot, !rules.hidden || name.elementsEqual(".git".utf8) { return nil }
+        if name.first == Byte.dot, !rules.hidden || (!rules.denied && name.elementsEqual(".git".utf8)) { return nil }
+        // What git keeps there is named by numbers, which no rule is about.
+        if rules.denied, name.elementsEqual("objects".utf8),
+            frames[last].path.parts.last?.elementsEqual(".git".utf8) == true
+        {
+            return nil
+        }
         let path = frames[last].path.appending(name)
         let nameStart = path.bytes.count - name.count
         var kind = item.kind
         if kind == .unknown {
             do { kind = try start.folder.status(start.inside(path)).kind } catch { problems.add(error) }
+        }
+        if !rules.denied, start.denies(path) {
+            problems.add(WorkspaceError(denied: path))
+            return nil
         }
         let scope = frames[last].scope
         if scope?.ignores(path.bytes, nameStart: nameStart, isFolder: kind == .directory) == true { return nil }

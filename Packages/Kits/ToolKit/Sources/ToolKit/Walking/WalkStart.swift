@@ -1,3 +1,4 @@
+import Capabilities
 import FileKit
 
 /// The folder in which a walk begins.
@@ -5,11 +6,15 @@ struct WalkStart: Sendable {
     let folder: Folder
     /// How it was asked for; all paths of the walk begin with it.
     let prefix: EntryPath
+    /// What of it rules keep from tools, and where it is.
+    let denied: DeniedGlobs
+    let location: [UInt8]
     /// Its rules within those of the folders above it.
     let scope: IgnoreScope?
 
     init(_ path: EntryPath, in workspace: Workspace) throws {
         folder = try workspace.folder(path)
+        (denied, location) = (workspace.denied, workspace.denied.isEmpty ? [] : folder.location)
         let parts = path.parts
         prefix = EntryPath(bytes: Array(parts.joined(separator: [Byte.slash])))
         var scope: IgnoreScope?
@@ -27,6 +32,13 @@ struct WalkStart: Sendable {
 
     private static func isPlain(_ parts: [ArraySlice<UInt8>]) -> Bool {
         !parts.contains { $0.elementsEqual([Byte.dot, Byte.dot]) }
+    }
+
+    /// Whether a rule keeps something from tools that a walk came by.
+    func denies(_ path: EntryPath, isWriting: Bool = false) -> Bool {
+        !denied.isEmpty
+            && denied.covers(
+                AbsolutePath(bytes: location + [Byte.slash] + inside(path).bytes), isWriting: isWriting)
     }
 
     /// A path of the walk as the folder itself is asked for it.

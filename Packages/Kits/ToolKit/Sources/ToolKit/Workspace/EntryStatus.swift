@@ -7,6 +7,8 @@ struct EntryStatus: Sendable {
     let kind: FileInfo.Kind
     let size: Int
     let modified: Timestamp
+    /// When anything about it was changed, which nobody can set back.
+    let changed: Timestamp
     /// Zero once the last name was removed.
     let links: Int
     /// The permission bits, and those that set the user or group of a program.
@@ -28,6 +30,8 @@ struct EntryStatus: Sendable {
         size = Int(status.st_size)
         modified = Timestamp(
             microseconds: Int64(status.st_mtim.tv_sec) &* 1_000_000 &+ Int64(status.st_mtim.tv_nsec) / 1000)
+        changed = Timestamp(
+            microseconds: Int64(status.st_ctim.tv_sec) &* 1_000_000 &+ Int64(status.st_ctim.tv_nsec) / 1000)
         links = Int(status.st_nlink)
         mode = status.st_mode & 0o7777
         (owner, group) = (status.st_uid, status.st_gid)

@@ -1,4 +1,4 @@
-import Capabilities
+public import Capabilities
 import FileKit
 import Glibc
 
@@ -11,6 +11,8 @@ public final class Workspace: Sendable {
     /// The path that it was opened by.
     public let path: String
     let root: Folder
+    /// What rules keep from tools.
+    let denied: DeniedGlobs
 
     /// Opens the folder at a path of the system, which may be absolute and pass links.
     public convenience init(_ path: String) throws(WorkspaceError) {
@@ -38,6 +40,18 @@ public final class Workspace: Sendable {
                 .outside, "\(entry.shown) is no folder now, or is reached by a link; put it back, or add the new one")
         }
         self.path = path
+        denied = DeniedGlobs()
+    }
+
+    /// The same folder, with some of it kept from whoever works here.
+    public init(_ workspace: Workspace, denying denied: DeniedPaths, home: String?) {
+        (path, root) = (workspace.path, workspace.root)
+        self.denied = DeniedGlobs(denied, in: workspace.places(home: home))
+    }
+
+    /// Where paths in rules begin that are about this folder.
+    public func places(home: String?) -> PathGlob.Places {
+        PathGlob.Places(folder: AbsolutePath(bytes: root.location), home: home.map { AbsolutePath($0) })
     }
 
     /// With a resolver given, that one is used whatever the kernel can do.
@@ -48,6 +62,7 @@ public final class Workspace: Sendable {
         let folder = FileDescriptor(owning: opened, path: entry.shown)
         self.path = path
         root = Folder(folder, resolver: resolver)
+        denied = DeniedGlobs()
     }
 
     /// Throws `.gone` when the folder was removed.
@@ -67,6 +82,7 @@ extension Workspace {
             try Folder.requireRegular(EntryStatus(of: place), path)
             let file = try root.open(path, to: .read, followingLinks: true)
             try Folder.requireRegular(EntryStatus(of: file), path)
+            try requireAllowed(path, at: Folder.location(of: file))
             return file
         }
     }
@@ -74,14 +90,27 @@ extension Workspace {
     /// A folder that somebody asked for.
     func folder(_ path: EntryPath) throws(WorkspaceError) -> Folder {
         try hinting(path) { () throws(WorkspaceError) in
-            Folder(try root.open(path, to: .list, followingLinks: true), resolver: root.resolver)
+            let folder = Folder(try root.open(path, to: .list, followingLinks: true), resolver: root.resolver)
+            try requireAllowed(path, at: folder.location)
+            return folder
         }
     }
 
     /// What somebody asked for leads to.
     func kind(_ path: EntryPath) throws(WorkspaceError) -> FileInfo.Kind {
         try hinting(path) { () throws(WorkspaceError) in
-            try EntryStatus(of: root.open(path, to: .look, followingLinks: true)).kind
+            let place = try root.open(path, to: .look, followingLinks: true)
+            try requireAllowed(path, at: Folder.location(of: place))
+            return try EntryStatus(of: place).kind
+        }
+    }
+
+    /// Where somebody's path leads, with all links followed.
+    func location(_ path: EntryPath) throws(WorkspaceError) -> AbsolutePath {
+        try hinting(path) { () throws(WorkspaceError) in
+            let location = Folder.location(of: try root.open(path, to: .look, followingLinks: true))
+            try requireAllowed(path, at: location)
+            return AbsolutePath(bytes: location)
         }
     }
 

@@ -26,6 +26,7 @@ final class NewFolders {
                         + " give the path without it")
             }
             try Workspace.requireOrdinary(parts, path)
+            try workspace.requireAllowed(path, at: workspace.root.location + [Byte.slash] + path.bytes, isWriting: true)
             guard path.bytes.last != Byte.slash else {
                 throw WorkspaceError(.notFile, "\(path.shown) names a folder; give the path of a file")
             }

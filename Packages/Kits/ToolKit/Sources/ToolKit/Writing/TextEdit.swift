@@ -32,6 +32,11 @@ struct TextEdit: Sendable {
                 "the old_text of edit \(number) stands at \(places.count) places (lines \(lines)\(more)); add more of"
                     + " the text around it, or set replace_all")
         }
+        let size = text.count + places.count * max(0, new.count - old.count)
+        guard size <= ExistingFile.largest else {
+            throw WorkspaceError(
+                .edit, "edit \(number) would make the text larger than \(ExistingFile.largest >> 20) MiB; write less")
+        }
         var result: [UInt8] = []
         var end = 0
         for place in places where place >= end {
@@ -83,7 +88,10 @@ struct TextEdit: Sendable {
 
     private func lineIgnoringSpace(in text: [UInt8]) -> Int? {
         let (file, wanted) = (Self.words(text), Self.words(old).drop(while: \.isEmpty))
-        guard let first = wanted.first, file.count >= wanted.count else { return nil }
+        // It is only a hint, and to look for long texts in long files takes long.
+        guard let first = wanted.first, file.count >= wanted.count, file.count * wanted.count < 10_000_000 else {
+            return nil
+        }
         for start in 0...(file.count - wanted.count) where file[start] == first {
             if zip(wanted, file[start...]).allSatisfy({ $0 == $1 }) { return start + 1 }
         }

@@ -27,6 +27,7 @@ struct WritePlace: Sendable {
                 resolver: workspace.root.resolver)
             guard let target = try folder.linkTarget(name, path) else {
                 try workspace.requireOrdinary(folder, name, path)
+                try workspace.requireAllowed(path, at: folder.location + [Byte.slash] + name, isWriting: true)
                 (self.folder, self.name, self.path) = (folder, name, path)
                 return
             }
@@ -91,10 +92,12 @@ extension Workspace {
     ///
     /// - Parameter parts: the names from the workspace on.
     static func requireOrdinary(_ parts: [ArraySlice<UInt8>], _ path: EntryPath) throws(WorkspaceError) {
-        if parts.contains(where: { $0.elementsEqual(".git".utf8) }) {
+        // Some file systems make no difference between capital and small letters.
+        let names = parts.map { String(decoding: $0, as: UTF8.self).lowercased() }
+        if names.contains(".git") {
             throw WorkspaceError(.denied, "\(path.shown) belongs to git; change it by git's own commands")
         }
-        if let name = Sandbox.guardedNames.first(where: { name in parts.first?.elementsEqual(name.utf8) == true }) {
+        if let name = Sandbox.guardedNames.first(where: { names.first == $0 }) {
             throw WorkspaceError(.denied, "other programs obey what \(name) holds; let the person change it")
         }
     }

@@ -1,8 +1,6 @@
+import Capabilities
 import CoreTesting
-import JSON
 import Testing
-
-@testable import TurnLoop
 
 @Suite("Patterns")
 struct GlobTests {
@@ -33,16 +31,5 @@ struct GlobTests {
         #expect(Glob.matches(Glob.escape(text), text), "seed \(seed): \(text)")
         #expect(!Glob.matches(Glob.escape(text), text + "a"), "seed \(seed): \(text)")
         #expect(Glob.precision(of: Glob.escape(text)) > Glob.precision(of: "abababab*"), "seed \(seed)")
-    }
-
-    @Test(
-        "for values of an input are found by JSON pointer",
-        arguments: [
-            ("/path", #""x""#), ("/list/1", "2"), ("/a~1b/~0c", "true"), ("", #"{"path":"x"}"#), ("/list/01", nil),
-            ("/list/9", nil), ("/none/deeper", nil), ("path", nil), ("/list/-", nil),
-        ] as [(String, String?)])
-    func pointers(pointer: String, expected: String?) {
-        let input: JSON = pointer.isEmpty ? ["path": "x"] : ["path": "x", "list": [1, 2], "a/b": ["~c": true]]
-        #expect(JSONPointer.value(at: pointer, in: input)?.text() == expected)
     }
 }

@@ -1,0 +1,89 @@
+import Capabilities
+import CoreTesting
+import JSON
+import Testing
+
+@Suite("What is kept of a conversation")
+struct KeepingTests {
+    private static let secret = "hunter2-ünd-more"
+    private static let key = "sk-proj-abcdefghijklmnopqrstuvwxyz012345"
+    private static let pem = """
+        -----BEGIN RSA PRIVATE KEY-----
+        MIIEpAIBAAKCAQEAtheKeyItself
+        -----END RSA PRIVATE KEY-----
+        """
+
+    private func redactor() -> Redactor {
+        let redactor = Redactor()
+        redactor.learn(Secret(Self.secret), named: "lab")
+        return redactor
+    }
+
+    @Test("has a mark with its name in the place of each secret, in every form, and nothing that only looks like one")
+    func texts() {
+        let redactor = redactor()
+        #expect(redactor.kept("is \(Self.secret)!") == "is ‹redacted:lab›!")
+        #expect(redactor.kept("is hunter2-%C3%BCnd-more!") == "is ‹redacted:lab›!")
+        #expect(redactor.kept("is \(Self.key)!") == "is ‹redacted›!")
+        #expect(!redactor.kept(Self.pem).contains("theKeyItself"))
+        for code in [
+            "password = getpass()", "token: \"changeme-please\"", "https://ada:pw@example.com/",
+            "x = 'a1B2c3D4e5F6g7H8i9'",
+        ] {
+            #expect(redactor.kept(code) == code, "nobody can tell it from a placeholder")
+        }
+    }
+
+    @Test("is redacted in every part of a message, and signed thoughts with a secret are left out whole")
+    func messages() {
+        let text = "a \(Self.secret) b"
+        let call = ToolCall(id: "1", name: "t", input: ["x": ["y": .string(text)], "n": 1])
+        let message = Message(
+            .assistant,
+            [
+                .text(text), .refusal(text), .reasoning(Reasoning(text)), .reasoning(Reasoning(text, signature: "s")),
+                .reasoning(Reasoning("fine", signature: "s")), .call(call),
+                .malformedCall(MalformedCall(id: "2", name: "t", text: text, reason: "r")),
+                .result(ToolResult(call: "1", content: text)),
+                .attachment(Attachment(name: "a", mediaType: "text/plain", bytes: Array(text.utf8))),
+                .attachment(Attachment(name: "b", mediaType: "image/png", bytes: [0x89, 0xFF, 0xFE])),
+            ])
+        let kept = redactor().kept(message)
+        #expect(kept.parts.count == 9 && !"\(kept)".contains(Self.secret))
+        #expect(kept.calls[0].input == ["x": ["y": "a ‹redacted:lab› b"], "n": 1])
+        #expect(kept.parts.contains(.reasoning(Reasoning("fine", signature: "s"))))
+        #expect(redactor().kept(kept) == kept)
+    }
+
+    @Test("piece by piece is the same as the whole, and at no time holds the beginning of a secret", arguments: 0..<200)
+    func pieces(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let redactor = redactor()
+        let texts = [
+            Self.secret, Self.key, Self.pem, "sk-short", "-----BEGIN", "hunter2", "words ", "ü", "\n", "eyJ", " a b ",
+        ]
+        let whole = (0..<12).map { _ in texts.randomElement(using: &random) ?? "" }.joined(separator: " ")
+        var (kept, waiting) = ("", "")
+        var rest = Substring(whole)
+        while !rest.isEmpty {
+            let piece = rest.prefix(Int.random(in: 1...9, using: &random))
+            rest = rest.dropFirst(piece.count)
+            let step = redactor.keptSoFar(waiting + piece)
+            kept += step.kept
+            waiting = step.rest
+            #expect(
+                !kept.hasSuffix("hunter2-") && !kept.contains("sk-proj-a") && !kept.contains("MIIE"), "seed \(seed)")
+        }
+        #expect(kept + redactor.kept(waiting) == redactor.kept(whole), "seed \(seed)")
+    }
+
+    @Test("does not wait where nothing looks like a secret")
+    func plain() {
+        let redactor = redactor()
+        for text in ["Half an ans", "a -----BEGIN CERTIFICATE-----\nMII", "risk", "the end."] {
+            #expect(redactor.keptSoFar(text) == (text, ""), "\(text)")
+        }
+        #expect(redactor.keptSoFar("say hunt") == ("say ", "hunt"))
+        #expect(redactor.keptSoFar("say sk-pr") == ("say ", "sk-pr"))
+    }
+}

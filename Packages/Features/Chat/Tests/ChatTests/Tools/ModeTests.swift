@@ -1,0 +1,201 @@
+import Capabilities
+import FileKit
+import Glibc
+import JSON
+import Registry
+import Testing
+
+@Suite("How far a model goes unasked", .timeLimit(.minutes(5)))
+struct ModeTests {
+    private func text(_ desk: Desk, _ name: String) throws -> String? {
+        let path = "\(desk.current ?? desk.folder)/\(name)"
+        return Files.exists(path) ? String(decoding: try Files.read(path, limit: 1 << 20), as: UTF8.self) : nil
+    }
+
+    /// A folder of its own, so that what the desk keeps is beside it.
+    private func enter(_ desk: inout Desk, _ name: String = "work") throws {
+        desk.current = "\(desk.folder)/\(name)"
+        try Files.makeDirectories("\(desk.folder)/\(name)")
+    }
+
+    private static let write = Answers.call("fs_write", input: ["path": "a.txt", "content": "new\n"])
+    private static func command(_ text: String) -> String {
+        Answers.call("bash_run", input: ["command": .string(text)])
+    }
+
+    @Test("in a workspace edits are made and shown, and commands are asked about")
+    func workspace() async throws {
+        try await Desk.run(
+            answers: Self.write, Answers.say("Written."), Self.command("echo ran > b.txt"), Answers.say("No.")
+        ) { desk in
+            try enter(&desk)
+            let done = try await desk.say("Write", ["mode": "workspace"])
+            #expect(done.exit == .done && done.notices.contains("+new"), "\(done.notices)")
+            #expect(try text(desk, "a.txt") == "new\n")
+            let asked = try await desk.say("Run", ["continue": true])
+            #expect(asked.exit == .unanswered, "kept with the conversation, and headless nobody agrees")
+            #expect(try text(desk, "b.txt") == nil)
+        }
+    }
+
+    @Test("full runs commands too, in a sandbox, and nothing else")
+    func full() async throws {
+        let command = "echo ran > b.txt; echo out > ../out.txt; cat ~/.martlet-key; true"
+        try await Desk.run(
+            answers: Self.command(command), Answers.say("Done."), Answers.call("saw"), Answers.say("No.")
+        ) { desk in
+            try enter(&desk)
+            let done = try await desk.say("Run", ["mode": "full"])
+            #expect(done.exit == .done, "\(done.notices)")
+            #expect(try text(desk, "b.txt") == "ran\n" && !Files.exists("\(desk.folder)/out.txt"))
+            #expect(try await desk.say("Saw", ["continue": true]).exit == .unanswered)
+        }
+    }
+
+    @Test("without a sandbox each command is asked about, also in full")
+    func bare() async throws {
+        try await Desk.run(answers: Self.command("echo ran > b.txt"), Answers.say("No.")) { desk in
+            try enter(&desk)
+            desk.settings = "{chat: {sandbox: 'none', approvals: [{verdict: 'allow', tool: 'bash.run'}]}}"
+            #expect(try await desk.say("Run", ["mode": "full"]).exit == .unanswered)
+            #expect(try text(desk, "b.txt") == nil)
+        }
+    }
+
+    @Test("read-only offers nothing that writes")
+    func readOnly() async throws {
+        try await Desk.run(answers: Self.write, Answers.say("I cannot.")) { desk in
+            try enter(&desk)
+            try await desk.say("Write", ["mode": "read-only"])
+            #expect(!desk.asked[0].tools.contains("fs_write") && desk.asked[0].tools.contains("fs_read"))
+            #expect(try text(desk, "a.txt") == nil)
+        }
+    }
+
+    @Test("a mode stays in the folder that it was chosen for")
+    func otherFolder() async throws {
+        try await Desk.run(
+            answers: Answers.say("1"), Self.write, Answers.say("2"), Self.write, Answers.say("3")
+        ) { desk in
+            try enter(&desk)
+            try await desk.say("one", ["mode": "full"])
+            try enter(&desk, "other")
+            let other = try await desk.say("two", ["continue": true])
+            #expect(try text(desk, "a.txt") == nil && desk.asked[1].tools.isEmpty)
+            #expect(other.notices.contains("--mode full uses them here"))
+        }
+    }
+
+    @Test("what the settings say is asked about once in each folder, and is read-only where nobody can be asked")
+    func settings() async throws {
+        try await Desk.run(
+            answers: Self.write, Answers.say("1"), Self.write, Answers.say("2"), Self.write, Answers.say("3"),
+            Self.write,
+            Answers.say("4")
+        ) { desk in
+            try enter(&desk)
+            desk.settings = "{chat: {mode: 'workspace'}}"
+            let headless = try await desk.say("one")
+            #expect(headless.notices.contains("--mode workspace lets them"), "\(headless.notices)")
+            #expect(try text(desk, "a.txt") == nil)
+            let no = Person(["chat.mode": [false]])
+            desk.person = no
+            try await desk.say("two")
+            #expect(try text(desk, "a.txt") == nil && no.asked == ["chat.mode"])
+            let yes = Person(["chat.mode": [true]])
+            desk.person = yes
+            try await desk.say("three")
+            #expect(try text(desk, "a.txt") == "new\n" && yes.asked == ["chat.mode"])
+            #expect(yes.prompts[0].contains("\(desk.folder)/work"))
+            let own = try JSON(parsing: try Files.read("\(desk.folder)/config/config.json", limit: 1 << 20))
+            #expect(own["chat"]?["folders"] == [.string("\(desk.folder)/work")])
+            let known = Person()
+            desk.person = known
+            desk.settings = "{chat: {mode: 'workspace', folders: ['\(desk.folder)/work']}}"
+            try await desk.say("four")
+            #expect(known.asked.isEmpty)
+        }
+    }
+
+    @Test("a home, and what holds one, is no workspace", arguments: ["work", "work/home"])
+    func home(place: String) async throws {
+        try await Desk.run(answers: Self.write, Answers.say("No.")) { desk in
+            desk.environment["HOME"] = "\(desk.folder)/work/home"
+            try Files.makeDirectories("\(desk.folder)/work/home")
+            desk.current = "\(desk.folder)/\(place)"
+            let done = try await desk.attempt("chat.send", ["message": "Write", "mode": "workspace"])
+            #expect(done.failure?.code == "chat.tool-folder" && desk.asked.isEmpty, "\(done.notices)")
+            #expect(done.failure?.message.contains("is or holds your home") == true)
+        }
+    }
+
+    @Test("a home is one through a link too, and is never agreed to")
+    func linkedHome() async throws {
+        try await Desk.run(answers: Self.write, Answers.say("No.")) { desk in
+            try Files.makeDirectories("\(desk.folder)/real")
+            try #require(unsafe symlink("\(desk.folder)/real", "\(desk.folder)/home") == 0)
+            desk.environment["HOME"] = "\(desk.folder)/home"
+            desk.current = "\(desk.folder)/home"
+            desk.settings = "{chat: {mode: 'full'}}"
+            let person = Person(["chat.mode": [true]])
+            desk.person = person
+            let done = try await desk.attempt("chat.send", ["message": "Write"])
+            #expect(done.failure?.code == "chat.tool-folder" && person.asked.isEmpty)
+            #expect(!Files.exists("\(desk.folder)/config/config.json"))
+        }
+    }
+
+    @Test("what is asked about is shown as it would change the files, and a no changes nothing")
+    func question() async throws {
+        try await Desk.run(answers: Self.write, Answers.say("No.")) { desk in
+            try enter(&desk)
+            try Files.writeAtomically(Array("old\n".utf8), to: "\(desk.folder)/work/a.txt")
+            desk.settings = "{chat: {approvals: [{verdict: 'ask', tool: 'fs.write'}]}}"
+            desk.person = Person(["chat.approve": ["No"]])
+            let done = try await desk.say("Write", ["mode": "workspace"])
+            #expect(done.notices.contains("-old\n+new"), "\(done.notices)")
+            #expect(try text(desk, "a.txt") == "old\n")
+        }
+    }
+
+    @Test("an answer about a command that counts for longer is about its program, and is not offered for more")
+    func commands() async throws {
+        try await Desk.run(
+            answers: Self.command("printf ran"), Self.command("printf ran again"), Self.command("printf x > f"),
+            Answers.say("Done.")
+        ) { desk in
+            try enter(&desk)
+            let person = Person(["chat.approve": ["Yes, 'printf ran *', always", "No"]])
+            desk.person = person
+            try await desk.say("Run", ["mode": "workspace"])
+            #expect(person.asked == ["chat.approve", "chat.approve"])
+            #expect(person.options == ["Yes, this once", "No", "No, and say why"])
+            let own = try JSON(parsing: try Files.read("\(desk.folder)/config/config.json", limit: 1 << 20))
+            let rule = try #require(own["chat"]?["approvals"]?.array?.first)
+            #expect(rule["tool"] == "bash.run" && rule["arguments"] == ["/command": "printf ran *"])
+            #expect(try text(desk, "f") == nil)
+        }
+    }
+
+    @Test("what a rule denies is out of reach of every tool, in every mode", arguments: [true, false])
+    func denied(isDenied: Bool) async throws {
+        try await Desk.run(
+            answers: Answers.call("fs_read", input: ["path": "./x/../secrets/k"]),
+            Answers.call("grep_search", input: ["pattern": "topsecret", "hidden": true]),
+            Self.command("cat secrets/k; grep -r topsecret ."), Answers.say("Done.")
+        ) { desk in
+            try enter(&desk)
+            for name in ["x", "secrets"] { try Files.makeDirectories("\(desk.folder)/work/\(name)") }
+            try Files.writeAtomically(Array("topsecretvalue".utf8), to: "\(desk.folder)/work/secrets/k")
+            if isDenied {
+                desk.settings =
+                    "{chat: {approvals: [{verdict: 'deny', tool: 'fs.read', arguments: {'/path': 'secrets/**'}}]}}"
+            }
+            try await desk.say("Look", ["mode": "full"])
+            // The control: without the rule each has it.
+            for asked in desk.asked.dropFirst() {
+                #expect(asked.last.contains("topsecretvalue") != isDenied, "87: \(asked.last)")
+            }
+        }
+    }
+}
