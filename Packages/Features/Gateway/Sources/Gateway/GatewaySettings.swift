@@ -1,4 +1,5 @@
 import Capabilities
+import FileKit
 import GatewayStore
 import GatewayTurns
 import Registry
@@ -114,7 +115,7 @@ enum GatewaySettings {
         let places = surroundings.locations
         // Keys, tokens and what was said lie there; and through the socket the gateway itself could be asked.
         let own = [places.config, places.data, places.state, places.cache, settings[socket]?.text ?? "", open ?? ""]
-        turns.home = surroundings.environment["HOME"]
+        turns.home = Files.home(in: surroundings.environment)
         turns.shell = ShellOptions(
             environment: surroundings.environment,
             sandbox: settings[sandbox].sandbox(

@@ -71,7 +71,7 @@ public final class SandboxEngine: Sendable {
             do {
                 let view = try Sandbox().options(around: nil, guarding: [])
                 let probe = try SandboxedCommand(
-                    ["true"], options: form.options.map(\.bytes) + view + ["--chdir".bytes, "/".bytes],
+                    ["/bin/sh", "-c", ":"], options: form.options.map(\.bytes) + view + ["--chdir".bytes, "/".bytes],
                     variables: variables, guarded: nil)
                 let done = try await launcher.run(probe.command, timeout: .seconds(10))
                 withExtendedLifetime(probe) {}

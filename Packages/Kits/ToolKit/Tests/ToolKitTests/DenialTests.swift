@@ -84,6 +84,7 @@ struct DenialTests {
             #expect(try await run(tools, "fs.read", ["path": "lock"]).content.contains("old"))
             let command = try await run(tools, "bash.run", ["command": "cat lock; echo new > lock; rm lock; mv lock x"])
             #expect(command.isError && command.content.contains("old"), "\(command.content)")
+            #expect(command.content.contains("[rules of the person keep lock from commands"), "\(command.content)")
             #expect(try place.content("lock") == "old")
         }
     }

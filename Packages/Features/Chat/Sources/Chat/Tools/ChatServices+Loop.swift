@@ -1,4 +1,5 @@
 import Capabilities
+import FileKit
 import Registry
 import SandboxKit
 import Settings
@@ -17,7 +18,7 @@ extension ChatServices {
         } else {
             let denied = policy.deniedPaths(of: WorkspaceTools.name, WorkspaceTools.fileDescriptions)
             let workspace = Workspace(
-                try Workspace(folder), denying: denied, home: surroundings.environment["HOME"])
+                try Workspace(folder), denying: denied, home: Files.home(in: surroundings.environment))
             sources.append(
                 WorkspaceTools(workspace, offering: mode == .readOnly ? .reading : .all, shell: shell))
         }
@@ -27,7 +28,7 @@ extension ChatServices {
     /// How commands of models are run.
     var shell: ShellOptions {
         let places = surroundings.locations
-        let home = surroundings.environment["HOME"]
+        let home = Files.home(in: surroundings.environment)
         return ShellOptions(
             environment: surroundings.environment,
             sandbox: settings[ChatSettings.sandbox].sandbox(
@@ -43,7 +44,7 @@ extension ChatServices {
         policy.mode = mode
         policy.places = PathGlob.Places(
             folder: AbsolutePath(ToolFolder(context).path),
-            home: surroundings.environment["HOME"].map { AbsolutePath($0) })
+            home: Files.home(in: surroundings.environment).map { AbsolutePath($0) })
         return policy
     }
 

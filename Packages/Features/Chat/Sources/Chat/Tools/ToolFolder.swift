@@ -7,16 +7,13 @@ import TurnLoop
 /// The folder that a model works in: the one in which the command runs.
 struct ToolFolder {
     let path: String
-    /// Empty where there is none.
-    private let home: String
+    private let home: String?
 
     init(_ context: ActionContext) {
         let current = context.host.locations.current
         // One that cannot be looked at is told when it is opened.
         do throws(FileError) { path = try Files.canonical(current) } catch { path = current }
-        let home = context.host.environment["HOME"] ?? ""
-        // It may be reached by a link.
-        do throws(FileError) { self.home = try Files.canonical(home) } catch { self.home = home }
+        home = Files.home(in: context.host.environment)
     }
 
     /// Whether the person has agreed to work there.
@@ -33,7 +30,7 @@ struct ToolFolder {
     /// Refuses a home: what lies there decides what other programs run.
     func check(_ mode: ToolMode?) throws(ChatError) {
         guard let mode, mode != .readOnly else { return }
-        let holds = !home.isEmpty && AbsolutePath(home).lies(beneath: AbsolutePath(path))
+        let holds = home.map { AbsolutePath($0).lies(beneath: AbsolutePath(path)) } ?? false
         guard holds || AbsolutePath(path).names.isEmpty else { return }
         throw ChatError(
             .toolFolder, "models write nothing in \(PlainText.escape(path)): it is or holds your home",

@@ -273,7 +273,11 @@ actor TurnRecorder {
     private func remember(_ rule: ApprovalRule) async {
         rules.append(rule)
         await keeping {
-            try await RememberedRules(history: history, context: context).remember(rule, of: place?.conversation.id)
+            // In a task of its own, as the turn may be stopped.
+            try await Task { [history, context, place] in
+                try await RememberedRules(history: history, context: context).remember(
+                    rule, of: place?.conversation.id)
+            }.value
         }
     }
 }

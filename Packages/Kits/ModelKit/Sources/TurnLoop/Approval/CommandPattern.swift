@@ -57,7 +57,11 @@ struct CommandPattern {
         guard let program = pattern.words.first else { return .yes }
         let rest = pattern.words.dropFirst().filter { $0 != "*" }
         var best = CommandFit.no
+        var count = 0
         for start in loose.indices where Self.matches(program, Self.named([loose[start]])[0]) {
+            count += 1
+            // A text that names it so often wants to take long.
+            if count > 100 { return max(best, .perhaps) }
             let following = Array(loose[start...])
             if pattern.fits(Self.named(Array(following.prefix(pattern.words.count)))) { return .yes }
             var wanted = rest[...]

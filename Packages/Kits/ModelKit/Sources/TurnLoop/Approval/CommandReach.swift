@@ -4,16 +4,20 @@ enum CommandReach {
     /// allows it: who allows `find *` thinks of what it finds.
     static func runsOthers(_ words: [String]) -> Bool {
         guard let first = words.first else { return false }
-        let program = plainName(of: first)
+        let (name, arguments) = (name(of: first), words.dropFirst())
+        return name == unversioned(name)
+            ? runsOthers(name, arguments) : runsOthers(name, arguments) || runsOthers(unversioned(name), arguments)
+    }
+
+    private static func runsOthers(_ program: String, _ arguments: ArraySlice<String>) -> Bool {
         if carriers.contains(program) { return true }
-        let arguments = words.dropFirst()
         if let orders = orders[program], arguments.contains(where: orders.contains) { return true }
         // The second is written.
         if copying.contains(program), arguments.count(where: { !$0.hasPrefix("-") }) > 1 { return true }
         guard let options = options[program] else { return false }
         // Without a hyphen, as of old.
         let old = program == "tar" ? arguments.first.map { ["-" + $0] } ?? [] : []
-        return (arguments + old).contains { word in options.contains { Self.isOption(word, $0) } }
+        return (arguments + old).contains { word in options.contains { isOption(word, $0) } }
     }
 
     /// Whether a word is an option: a letter among others, or a long one that may be shortened.
@@ -29,19 +33,19 @@ enum CommandReach {
     /// Whether an answer about a program may be remembered by its name and what it is to do.
     static func canBeRemembered(_ words: [String]) -> Bool {
         guard let first = words.first, !first.contains("/"), !runsOthers(words) else { return false }
-        if interpreters.contains(plainName(of: first)) { return false }
+        if interpreters.contains(unversioned(name(of: first))) { return false }
         return !orderly.contains(first) || !words.dropFirst().prefix(2).contains(where: running.contains)
     }
 
     /// Whether the program alone says little of what is done.
     static func needsOrder(_ program: String) -> Bool { orderly.contains(program) }
 
-    /// Without folders and without a version: `python3.11` is `python`.
-    private static func plainName(of program: String) -> String {
-        let name = program.split(separator: "/").last ?? ""
-        let plain = name.prefix(
-            upTo: name.lastIndex { !$0.isNumber && $0 != "." }.map(name.index(after:)) ?? name.endIndex)
-        return String(plain)
+    private static func name(of program: String) -> String { program.split(separator: "/").last.map(String.init) ?? "" }
+
+    /// `python3.11` is `python`.
+    private static func unversioned(_ name: String) -> String {
+        let end = name.lastIndex { !$0.isNumber && $0 != "." }.map(name.index(after:)) ?? name.endIndex
+        return String(name[..<end])
     }
 
     private static func set(_ words: String) -> Set<String> {

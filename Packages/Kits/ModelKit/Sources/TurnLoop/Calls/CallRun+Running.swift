@@ -40,7 +40,7 @@ extension CallRun {
     func settle(_ index: Int, unreachable end: Bounded<ToolReach>) async throws {
         switch end {
         case .ended(.failure(let error)) where !(error is CancellationError):
-            try await settle(index, CallWords.failed(error))
+            try await settle(index, CallWords.impossible(error))
         case .timedOut: try await settle(index, CallWords.tooSlow(limit(of: index)))
         default: try await settle(index, CallWords.stopped)
         }

@@ -31,6 +31,8 @@ enum CallWords {
         "the call could not be read: \(said(reason)); write it again with its input as one JSON object"
     }
 
+    static func impossible(_ error: any Error) -> String { said(AnyFailure(error).message) }
+
     static func failed(_ error: any Error) -> String {
         "the tool could not be used: \(said(AnyFailure(error).message))"
     }

@@ -66,7 +66,8 @@ struct CommandRuleTests {
     static let wide = [
         "ls *", "ls ~", "ls # F", "tee F", "dd of=F", "sed -i s/a/b/ F", "awk 'BEGIN{}'", "sort -oF a", "xxd -r a F",
         "curl -oF a", "curl -o F a", "find . -delete", "git --exec-path=. x", "git diff --ext-diff",
-        "sort -uo F a", "sort --outp=F", "sort --comp=./x", "tar cf a --checkpoint-act=exec=x b", "tar --to-com=x",
+        "base64 -o F a", "sort -uo F a", "sort --outp=F", "sort --comp=./x", "tar cf a --checkpoint-act=exec=x b",
+        "tar --to-com=x",
         "tar cIf x a b", "split --filt=x", "curl -so F", "curl --trace F", "git rebase --exe=x", "git archive -oF",
         "git submodule foreach x", "git bisect run x", "git grep --open-files-in=x", "shuf -o F", "iconv -oF",
         "uniq a F", "xxd a F", "jobs -x F", "compgen -C F", "history -w F", "git difftool -yx F", "fd -Hx F",
@@ -77,7 +78,8 @@ struct CommandRuleTests {
     @Test("allow nothing that does more than name programs and their arguments", arguments: hidden + wide)
     func more(command: String) {
         let names = [
-            "touch", "echo", "shuf", "iconv", "uniq", "jobs", "compgen", "history", "fd", "awk", "test", "printf",
+            "touch", "echo", "base64", "shuf", "iconv", "uniq", "jobs", "compgen", "history", "fd", "awk", "test",
+            "printf",
             "read", "declare", "cat", "trap", "eval", "command", "builtin", "exec",
             "git",
             "python3", "env", "nice", "timeout", "setsid", "stdbuf", "flock", "export", "ls", "sudo", "script", "tee",

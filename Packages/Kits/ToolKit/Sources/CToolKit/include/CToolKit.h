@@ -1,4 +1,4 @@
-// What Swift cannot do itself: renameat2, which is behind _GNU_SOURCE, and looking at sixteen bytes at a time.
+// What Swift cannot do itself: renameat2 and memmem, which are behind _GNU_SOURCE, and looking at sixteen bytes at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -19,6 +19,11 @@ enum toolkit_renaming {
 /// should be exchanged may be lost there if somebody else replaces it at the same moment. 0, or -errno.
 int toolkit_rename(
     int folder, const void *_Nonnull from, const void *_Nonnull to, enum toolkit_renaming renaming);
+
+/// Where one text stands in another, in a time that grows with both together and never with one times the other; NULL
+/// where it does not.
+const void *_Nullable toolkit_place(
+    const void *_Nonnull text, size_t length, const void *_Nonnull wanted, size_t wantedLength);
 
 /// A text to be looked for. Each byte of the searched ones is joined with that of the mask before they are compared: 0x20
 /// makes capital letters small.

@@ -70,7 +70,7 @@ struct ShellTool: WorkspaceTool {
             ["bash", "-c", command, "bash"], in: folder, of: workspace.root, hiding: shades.hidden,
             keeping: shades.kept,
             limit: limit, telling: tell)
-        return Self.outcome(result, limit, options.sandbox)
+        return Self.outcome(result, limit, options.sandbox, shades)
     }
 
     private static func command(_ input: ToolInput) throws(WorkspaceError) -> String {
@@ -134,7 +134,9 @@ struct ShellTool: WorkspaceTool {
         return name.starts(with: location) ? Array(name.dropFirst(location.count)) : name
     }
 
-    private static func outcome(_ result: CommandResult, _ limit: Duration, _ sandbox: Sandbox?) -> ToolOutcome {
+    private static func outcome(_ result: CommandResult, _ limit: Duration, _ sandbox: Sandbox?, _ shades: Shades)
+        -> ToolOutcome
+    {
         var text = result.output.text
         if !text.isEmpty, !text.hasSuffix("\n") { text += "\n" }
         var notes: [String] = []
@@ -149,14 +151,14 @@ struct ShellTool: WorkspaceTool {
         default: break
         }
         let isSuccess = result.status?.isSuccess == true && !result.isOverTime
-        if !isSuccess, let sandbox { notes += Self.reasons(for: text, in: sandbox) }
+        if !isSuccess, let sandbox { notes += Self.reasons(for: text, in: sandbox, shades) }
         return ToolOutcome(
             text: text + notes.map { "[\($0)]" }.joined(separator: "\n"), isError: !isSuccess,
             exitCode: result.status.map { Int($0.code) })
     }
 
     /// What is to be known where a command seems to have failed because of its sandbox.
-    private static func reasons(for text: String, in sandbox: Sandbox) -> [String] {
+    private static func reasons(for text: String, in sandbox: Sandbox, _ shades: Shades) -> [String] {
         var reasons: [String] = []
         // A name that is kept free is there as an empty folder.
         let isKept = text.split(separator: "\n").contains { line in
@@ -172,6 +174,10 @@ struct ShellTool: WorkspaceTool {
         let signs = ["resolve host", "name resolution", "Network is unreachable"]
         if !sandbox.hasNetwork, signs.contains(where: text.contains) {
             reasons.append("there is no network in the sandbox; ask the person to allow one")
+        }
+        let shaded = (shades.hidden + shades.kept).map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+        if let name = shaded.first(where: text.contains) {
+            reasons.append("rules of the person keep \(PlainText.escape(name)) from commands; do without it")
         }
         return reasons
     }

@@ -1,5 +1,5 @@
+import CToolKit
 import Capabilities
-import Glibc
 
 /// A text that another one is to take the place of.
 struct TextEdit: Sendable {
@@ -29,7 +29,7 @@ struct TextEdit: Sendable {
             let more = places.count > 5 ? " and more" : ""
             throw WorkspaceError(
                 .edit,
-                "the old_text of edit \(number) stands at \(places.count) places (lines \(lines)\(more)); add more of"
+                "the old_text of edit \(number) stands at \(places.count > 5 ? "many" : "\(places.count)") places (lines \(lines)\(more)); add more of"
                     + " the text around it, or set replace_all")
         }
         let size = text.count + places.count * max(0, new.count - old.count)
@@ -39,7 +39,7 @@ struct TextEdit: Sendable {
         }
         var result: [UInt8] = []
         var end = 0
-        for place in places where place >= end {
+        for place in places {
             result += text[end..<place]
             result += new
             end = place + old.count
@@ -47,20 +47,20 @@ struct TextEdit: Sendable {
         return result + text[end...]
     }
 
-    /// Also where it begins within itself, for then it is not clear which one is meant.
+    /// One after the other, to replace all. To replace one, also where it begins within itself, for then it is not clear
+    /// which one is meant; more than can be told of are not looked for.
     private func places(in text: [UInt8]) -> [Int] {
         unsafe text.withUnsafeBytes { text in
             unsafe old.withUnsafeBytes { old in
                 var places: [Int] = []
                 guard let start = text.baseAddress, let wanted = old.baseAddress else { return [] }
-                let first = unsafe Int32(old[0])
                 var place = 0
-                while place + old.count <= text.count,
-                    let found = unsafe memchr(start + place, first, text.count - place - old.count + 1)
+                while replacesAll || places.count <= 5,
+                    let found = unsafe toolkit_place(start + place, text.count - place, wanted, old.count)
                 {
-                    place = unsafe UnsafeRawPointer(found) - start
-                    if unsafe memcmp(found, wanted, old.count) == 0 { places.append(place) }
-                    place += 1
+                    place = unsafe found - start
+                    places.append(place)
+                    place += replacesAll ? old.count : 1
                 }
                 return places
             }
