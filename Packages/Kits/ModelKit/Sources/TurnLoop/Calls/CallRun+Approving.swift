@@ -28,8 +28,8 @@ extension CallRun {
             return try await allow(index, by: .rule(rule))
         }
         switch verdict {
-        // What the person has allowed for themselves, they have not allowed for a bundle.
-        case .allow where rule != nil && request.effect != .reads && granted?.isDenied == true:
+        // What the person has allowed for themselves, by a rule or by the mode, they have not allowed for a bundle.
+        case .allow where request.effect != .reads && granted?.isDenied == true:
             try await ask(index, request)
         case .allow: try await allow(index, by: by)
         case .deny: try await deny(index, by: by, CallWords.forbidden)

@@ -54,6 +54,54 @@ struct ApprovalTests {
         #expect(refused.results.map(\.isError) == [true] && refused.isUnapproved)
     }
 
+    @Test(
+        "is asked for again when the call reaches something else by then, and not without end",
+        arguments: [0, 1, 3, 4, 9])
+    func changing(times: Int) async throws {
+        let source = ReachingTools(changing: times)
+        let states = Mutex<[Int]>([])
+        let model = ScriptedModel(.says([call("a", "write")], finish: .calls), .says([.text("Done.")]))
+        let loop = fixture.loop([source]) { request in
+            states.withLock { $0.append(request.reach.state) }
+            return ApprovalAnswer(isAllowed: true)
+        }
+        let outcome = try await fixture.run(loop, model)
+        // Each question is about what it reaches then.
+        #expect(states.withLock { $0 } == Array(0...min(times, 3)))
+        #expect(source.runs == (times <= 3 ? 1 : 0))
+        #expect(outcome.results.map(\.content) == [times <= 3 ? "did write" : CallWords.restless])
+        #expect(fixture.updates.last?.diff == "-old\n+new a\n")
+    }
+
+    @Test("is not asked for what cannot be done, which the model is told in the source's own words")
+    func impossible() async throws {
+        let model = ScriptedModel(.says([call("a", "broken")], finish: .calls), .says([.text("Done.")]))
+        let loop = fixture.loop([ReachingTools()]) { request in
+            Issue.record("somebody was asked about \(request.call)")
+            return ApprovalAnswer(isAllowed: true)
+        }
+        let outcome = try await fixture.run(loop, model)
+        #expect(outcome.results.map(\.content) == ["the server behind the tool is gone"])
+        #expect(!outcome.isUnapproved)
+    }
+
+    @Test("is none of a bundle's because a rule or the mode allows it to the person", arguments: [true, false])
+    func bundleInMode(isBundle: Bool) async throws {
+        let source = ReachingTools()
+        let grant = isBundle ? Grant(Grant.Layer(.bundle("b"), effects: .destroys)) : .person
+        let caller = Caller.person(HeadlessInteraction()).narrowed(by: grant, asking: HeadlessInteraction())
+        for policy in [ApprovalPolicy(mode: .full), ApprovalPolicy(rules: [ApprovalRule(.allow)])] {
+            let model = ScriptedModel(
+                .says([call("a", "write"), call("b", "run")], finish: .calls), .says([.text("Done.")]))
+            let outcome = try await Caller.$current.withValue(caller) {
+                try await fixture.run(fixture.loop([source], policy: policy), model)
+            }
+            // The control: the person's own model does both.
+            #expect(outcome.results.map(\.isError) == (isBundle ? [true, true] : [false, false]))
+            #expect(outcome.isUnapproved == isBundle)
+        }
+    }
+
     @Test("that is refused is told to the model with the person's reason, and the turn goes on")
     func refuses() async throws {
         let outcome = try await outcome([call("a", "write")]) { _ in

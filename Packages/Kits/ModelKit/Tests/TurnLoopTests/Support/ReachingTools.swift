@@ -1,0 +1,45 @@
+import Capabilities
+import JSON
+import Synchronization
+
+/// A tool that edits a file, one that runs a command in a sandbox, and one that cannot work. What they reach changes as
+/// often as a test says before they run.
+final class ReachingTools: ToolSource {
+    let name = "files"
+    private let state: Mutex<(changes: Int, version: Int, runs: Int)>
+
+    init(changing changes: Int = 0) {
+        state = Mutex((changes, 0, 0))
+    }
+
+    /// How often a tool has run to its end.
+    var runs: Int { state.withLock { $0.runs } }
+
+    func tools() async throws -> [ToolDescription] {
+        ["write", "run", "broken"].map {
+            ToolDescription(name: $0, summary: "Does \($0)", input: ["type": "object"], effect: .writes)
+        }
+    }
+
+    func reach(of call: ToolCall) async throws -> ToolReach {
+        if call.name == "broken" { throw ToolFault() }
+        var reach = ToolReach(diff: call.name == "write" ? "-old\n+new \(call.id)\n" : nil)
+        reach.state = state.withLock { $0.version }
+        reach.onlyWritesPaths = call.name == "write"
+        if call.name == "run" { reach.command = ToolReach.Command("make", isSandboxed: true) }
+        return reach
+    }
+
+    func run(_ call: ToolCall) async throws -> ToolResult { throw ToolFault() }
+
+    func run(
+        _ call: ToolCall, reaching agreed: ToolReach, telling tell: @escaping @Sendable (String) async -> Void
+    ) async throws -> ToolResult {
+        try state.withLock { state in
+            if state.changes > 0 { (state.changes, state.version) = (state.changes - 1, state.version + 1) }
+            guard agreed.state == state.version else { throw ToolReachChanged() }
+            state.runs += 1
+        }
+        return ToolResult(call: call.id, content: "did \(call.name)")
+    }
+}
