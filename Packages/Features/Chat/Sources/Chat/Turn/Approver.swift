@@ -16,22 +16,18 @@ struct Approver: Sendable {
         }
         let name = PlainText.escape(request.tool)
         context.notice("The model wants to use \(name):\n\(request.reach.preview(of: request.call))")
-        var scopes: [(words: String, scope: ApprovalScope)] = [("Yes, this once", .once)]
+        var lasting: [(ApprovalScope, String)] = [
+            (.conversation, "in this conversation"), (.project, "in this project"),
+        ]
+        if !isServer { lasting.append((.always, "always")) }
         // A server makes rules of its own of it.
-        if isServer || request.remembers != nil {
-            let what = request.remembers == request.tool ? nil : request.remembers
-            let object = what.map { ", '\(PlainText.escape($0))'" } ?? ""
-            scopes += [
-                ("Yes\(object), in this conversation", .conversation), ("Yes\(object), in this project", .project),
-            ]
-            if !isServer { scopes.append(("Yes\(object), always", .always)) }
-        }
+        let choices = ApprovalChoices(
+            of: request.tool, remembering: isServer ? request.tool : request.remembers, lasting)
         let index = try await context.interaction.choice(
             "chat.approve", "Allow \(name) (\(request.effect.rawValue)) of \(PlainText.escape(request.source))?",
-            among: scopes.map(\.words) + ["No", "No, and say why"])
-        if scopes.indices.contains(index) { return ApprovalAnswer(isAllowed: true, scope: scopes[index].scope) }
-        guard index > scopes.count else { return ApprovalAnswer(isAllowed: false) }
-        let reason = try await context.interaction.text("chat.approve.reason", "What shall the model do instead?")
-        return ApprovalAnswer(isAllowed: false, reason: reason)
+            among: choices.words)
+        return try await choices.answer(index) {
+            try await context.interaction.text("chat.approve.reason", "What shall the model do instead?")
+        }
     }
 }

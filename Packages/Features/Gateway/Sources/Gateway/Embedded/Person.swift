@@ -23,21 +23,15 @@ struct Person: Sendable {
         guard let context else { return ApprovalAnswer(isAllowed: false) }
         let name = PlainText.escape(ticket.call.name)
         context.notice("The model wants to use \(name):\n\(ticket.reach.preview(of: ticket.call))")
-        var scopes: [(words: String, scope: ApprovalScope)] = [("Yes, this once", .once)]
-        if let remembered = ticket.remembers {
-            let what = remembered == ticket.call.name ? "" : ", '\(PlainText.escape(remembered))'"
-            scopes += [
-                ("Yes\(what), in this conversation", .conversation), ("Yes\(what), always in this folder", .project),
-            ]
-        }
+        let choices = ApprovalChoices(
+            of: ticket.call.name, remembering: ticket.remembers,
+            [(.conversation, "in this conversation"), (.project, "always in this folder")])
         do {
             let index = try await context.interaction.choice(
-                "chat.approve", "Allow \(name) (\(ticket.effect.rawValue))?",
-                among: scopes.map(\.words) + ["No", "No, and say why"])
-            if scopes.indices.contains(index) { return ApprovalAnswer(isAllowed: true, scope: scopes[index].scope) }
-            guard index > scopes.count else { return ApprovalAnswer(isAllowed: false) }
-            let reason = try await context.interaction.text("chat.approve.reason", "What shall be done instead?")
-            return ApprovalAnswer(isAllowed: false, reason: reason)
+                "chat.approve", "Allow \(name) (\(ticket.effect.rawValue))?", among: choices.words)
+            return try await choices.answer(index) {
+                try await context.interaction.text("chat.approve.reason", "What shall be done instead?")
+            }
         } catch InteractionError.unanswered {
             return ApprovalAnswer(isAllowed: false, reason: "nobody was there to allow it")
         }

@@ -96,6 +96,28 @@ public enum ApprovalScope: String, Choice, Hashable {
     case once, conversation, project, always
 }
 
+/// What somebody can say to a request, and what each of it means.
+public struct ApprovalChoices: Sendable {
+    private let scopes: [ApprovalScope]
+    public let words: [String]
+
+    /// - Parameters:
+    ///   - remembered: what an answer that counts for longer would be about; nil where none can.
+    ///   - lasting: for how long an answer can count, with the words for that.
+    public init(of tool: String, remembering remembered: String?, _ lasting: [(scope: ApprovalScope, words: String)]) {
+        let offered = remembered == nil ? [] : lasting
+        let object = remembered.flatMap { $0 == tool ? nil : ", '\(PlainText.escape($0))'" } ?? ""
+        scopes = [.once] + offered.map(\.scope)
+        words = ["Yes, this once"] + offered.map { "Yes\(object), \($0.words)" } + ["No", "No, and say why"]
+    }
+
+    /// What was chosen; `reason` is asked for where somebody wants to give one.
+    public func answer(_ index: Int, reason: () async throws -> String) async throws -> ApprovalAnswer {
+        if scopes.indices.contains(index) { return ApprovalAnswer(isAllowed: true, scope: scopes[index]) }
+        return ApprovalAnswer(isAllowed: false, reason: index == scopes.count ? nil : try await reason())
+    }
+}
+
 extension ToolReach {
     /// What somebody has to see before they agree: what would be changed, a command with what no sandbox keeps it from,
     /// or else the whole input.
