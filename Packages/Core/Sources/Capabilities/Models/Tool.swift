@@ -60,8 +60,6 @@ public struct ToolResult: Sendable, Hashable {
     public var duration: Duration?
     /// Of a command that was run.
     public var exitCode: Int?
-    /// What was changed without anybody having seen it before, for people. It is not stored and not sent to a model.
-    public var diff: String?
 
     public init(
         call: String, content: String, isError: Bool = false, duration: Duration? = nil, exitCode: Int? = nil
@@ -72,6 +70,16 @@ public struct ToolResult: Sendable, Hashable {
         self.duration = duration
         self.exitCode = exitCode
     }
+}
+
+/// How far a model goes without anybody being asked, where no rule says anything else.
+public enum ToolMode: String, Choice, Hashable {
+    /// It looks around.
+    case readOnly = "read-only"
+    /// It also writes files in the folder that it works in.
+    case workspace
+    /// It also runs commands, in a sandbox.
+    case full
 }
 
 /// Offers tools and runs them.
@@ -86,8 +94,8 @@ public protocol ToolSource: AnyObject, Sendable {
     func run(_ call: ToolCall) async throws -> ToolResult
     /// The same, and tells what the tool prints while it runs, as a command does. It returns once `tell` has had it all.
     ///
-    /// - Parameter agreed: what the call reached when somebody agreed to it. Where it reaches something else by now, it
-    ///   throws `ToolReachChanged` and has done nothing.
+    /// - Parameter agreed: what the call reached when it was approved. When it would reach something else now, the source
+    ///   does nothing and throws `ToolReachChanged`.
     func run(
         _ call: ToolCall, reaching agreed: ToolReach, telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> ToolResult

@@ -66,7 +66,7 @@ struct Console: Sendable {
         }
     }
 
-    /// How far the model goes unasked; nil also while nobody can answer.
+    /// The mode. Nil when the model has no tools, or while no model can be reached.
     private func modeNow(_ chatting: Chatting) async throws -> ToolMode? {
         do { return try await chatting.mode() } catch let error as ChatError where error.mayRetry { return nil }
     }

@@ -138,7 +138,6 @@ actor TurnRecorder {
             try await context.emit(ActionEvent("tool_result", result.fields))
             paragraphs.beginBlock()
             if let line = tools.end(result) { context.notice(line) }
-            if let diff = result.diff { context.notice(diff) }
         case .notice(let text): context.notice(text)
         case .call, .malformedCall, .usage, .thought: break
         }
@@ -200,8 +199,8 @@ actor TurnRecorder {
             let result = update.result ?? ToolResult(call: update.call.id, content: "", isError: true)
             try await context.emit(ActionEvent("tool_result", result.fields.adding("state", update.state.json)))
             context.notice(ToolLines.line(call, result, isDenied: update.state == .denied))
-            // What was asked about was shown then.
-            if update.state == .done, update.decision?.by != .person, let diff = update.shownDiff {
+            // What was asked about was shown then, and programs read the result.
+            if context.isWatched, update.state == .done, update.decision?.by != .person, let diff = update.shownDiff {
                 context.notice(diff)
             }
         case .waiting, .approved: break

@@ -12,7 +12,7 @@ struct ModeTests {
         return Files.exists(path) ? String(decoding: try Files.read(path, limit: 1 << 20), as: UTF8.self) : nil
     }
 
-    /// A folder of its own, so that what the desk keeps is beside it.
+    /// Runs the next commands in a new folder, apart from the files that the desk itself keeps.
     private func enter(_ desk: inout Desk, _ name: String = "work") throws {
         desk.current = "\(desk.folder)/\(name)"
         try Files.makeDirectories("\(desk.folder)/\(name)")
@@ -29,11 +29,12 @@ struct ModeTests {
             answers: Self.write, Answers.say("Written."), Self.command("echo ran > b.txt"), Answers.say("No.")
         ) { desk in
             try enter(&desk)
+            desk.isWatched = true
             let done = try await desk.say("Write", ["mode": "workspace"])
             #expect(done.exit == .done && done.notices.contains("+new"), "\(done.notices)")
             #expect(try text(desk, "a.txt") == "new\n")
             let asked = try await desk.say("Run", ["continue": true])
-            #expect(asked.exit == .unanswered, "kept with the conversation, and headless nobody agrees")
+            #expect(asked.exit == .unanswered, "the mode is kept with the conversation, and nobody is there to approve")
             #expect(try text(desk, "b.txt") == nil)
         }
     }

@@ -111,11 +111,7 @@ actor TurnRecorder {
             call.isDone = true
             return [.chat(.call(call))]
         case .approved, .running: return []
-        case .done, .failed, .denied:
-            guard var result = update.result else { return [] }
-            // What was asked about was shown then.
-            if update.state == .done, update.decision?.by != .person { result.diff = update.shownDiff }
-            return [.chat(.result(result))]
+        case .done, .failed, .denied: return update.result.map { [.chat(.result($0))] } ?? []
         }
     }
 
