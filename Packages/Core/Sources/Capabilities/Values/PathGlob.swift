@@ -12,7 +12,7 @@ public struct PathGlob: Sendable, Hashable {
             self.home = home
         }
 
-        /// The path that somebody means by a text, however they spell it.
+        /// The absolute path that a text stands for: relative, absolute, or beginning with `~`.
         public func path(_ text: String) -> AbsolutePath {
             let (start, rest) = start(of: text)
             return start.appending(String(rest))
@@ -121,4 +121,19 @@ public struct PathGlob: Sendable, Hashable {
         }
         return reached
     }
+}
+
+/// Patterns for files and folders that are kept from tools, as `PathGlob` reads them.
+public struct DeniedPaths: Sendable, Hashable {
+    /// What no tool may open at all.
+    public var reading: [String]
+    /// What may be read and not written.
+    public var writing: [String]
+
+    public init(reading: [String] = [], writing: [String] = []) {
+        self.reading = reading
+        self.writing = writing
+    }
+
+    public var isEmpty: Bool { reading.isEmpty && writing.isEmpty }
 }

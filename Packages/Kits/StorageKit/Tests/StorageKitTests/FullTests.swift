@@ -113,8 +113,8 @@ struct FullTests {
         }
     }
 
-    /// In a process of its own: a child that another test starts here holds every open file until it runs its program,
-    /// and a disk with a file open for writing cannot be made read-only.
+    /// It runs in its own process. A child that another test starts inherits open files until it runs its program, and a
+    /// disk with a file open for writing cannot be made read-only.
     @Test("a disk that turns read-only is told in a sentence, and nothing is set aside", .enabled(if: mayMount))
     func readOnlyDisk() async throws {
         try await withSmallDisk { folder in

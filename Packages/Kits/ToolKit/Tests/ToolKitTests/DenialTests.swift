@@ -154,7 +154,7 @@ struct DenialTests {
     }
 
     @Test(
-        "settings of git and of tools are no less themselves in capital letters",
+        "settings of git and of tools are refused in capital letters too",
         arguments: [".GIT/config", ".Git/hooks/x", ".Mcp.JSON", ".CLAUDE/x", "sub/.GIT/config"])
     func guarded(path: String) async throws {
         try await withPlayground { place in

@@ -92,6 +92,14 @@ public struct ApprovalPolicy: InputValue, OutputValue, Hashable {
     }
 }
 
+extension ToolMode {
+    fileprivate func allows(_ request: ApprovalRequest) -> Bool {
+        if request.effect == .reads { return true }
+        if let command = request.reach.command { return self == .full && command.isSandboxed }
+        return self != .readOnly && request.reach.onlyWritesPaths
+    }
+}
+
 extension ApprovalRule {
     fileprivate func outweighs(_ other: ApprovalRule) -> Bool {
         if precision != other.precision { return other.precision.lexicographicallyPrecedes(precision) }

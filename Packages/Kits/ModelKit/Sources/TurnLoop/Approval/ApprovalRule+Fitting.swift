@@ -11,7 +11,7 @@ extension ApprovalRule {
     /// - Parameter words: of several commands the one that is meant; nil for all of the call.
     func fit(_ request: ApprovalRequest, _ words: [String]? = nil, in places: PathGlob.Places) -> CommandFit {
         guard matches(tool, request.tool), source.map({ matches($0, request.source) }) != false else { return .no }
-        // Outside of a sandbox each command is a question of its own.
+        // Outside of a sandbox, rules allow no command.
         if verdict == .allow, request.reach.command?.isSandboxed == false { return .no }
         return arguments.map { pointer, pattern in fit(request, words, at: pointer, pattern, places) }.min() ?? .yes
     }

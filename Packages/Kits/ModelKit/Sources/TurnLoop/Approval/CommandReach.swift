@@ -37,7 +37,7 @@ enum CommandReach {
         return !orderly.contains(first) || !words.dropFirst().prefix(2).contains(where: running.contains)
     }
 
-    /// Whether the program alone says little of what is done.
+    /// Whether the first argument, and not the program, says what is done.
     static func needsOrder(_ program: String) -> Bool { orderly.contains(program) }
 
     private static func name(of program: String) -> String { program.split(separator: "/").last.map(String.init) ?? "" }

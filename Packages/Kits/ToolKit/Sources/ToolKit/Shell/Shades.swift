@@ -58,7 +58,7 @@ extension Workspace {
             if isWriting { shades.keep(top) } else { shades.hide(top) }
         } else if Files.exists(place.text) {
             if isWriting { shades.keep(place) } else { shades.hide(place) }
-            // What a link leads to can be kept, and not the link.
+            // What a link leads to can be kept, and not the link. One that cannot be followed is none of a plain path.
             let isPlain = (try? Files.canonical(place.text)) == place.text
             if isWriting, !isPlain {
                 shades.note("a rule keeps \(PlainText.escape(place.text)) from being written, which is a link")

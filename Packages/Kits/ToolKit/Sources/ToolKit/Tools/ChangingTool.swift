@@ -48,7 +48,7 @@ extension ChangingTool {
             hasher.combine(place)
             hasher.combine(change.former?.status.stamp)
             hasher.combine(change.content)
-            // What is longer nobody reads, and who asks for it can look at the call.
+            // Nobody reads a longer diff.
             if diffs.utf8.count < 1 << 20 { diffs += change.diff.text }
         }
         reach.diff = diffs.isEmpty ? nil : diffs

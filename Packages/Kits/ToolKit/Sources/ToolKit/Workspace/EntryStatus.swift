@@ -7,7 +7,7 @@ struct EntryStatus: Sendable {
     let kind: FileInfo.Kind
     let size: Int
     let modified: Timestamp
-    /// When anything about it was changed, which nobody can set back.
+    /// When its content or status was last changed. Programs cannot set this time.
     let changed: Timestamp
     /// Zero once the last name was removed.
     let links: Int
