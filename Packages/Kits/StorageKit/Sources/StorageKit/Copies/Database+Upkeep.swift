@@ -18,17 +18,27 @@ extension Database {
 
     /// Writes the file anew without the space that nothing uses, and tells how much smaller it is.
     public nonisolated(nonsending) func compact() async throws -> ByteCount {
-        try await writer.perform { [opening] connection in
-            let before = try opening.file.size
-            try connection.run("VACUUM")
-            try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
-            return ByteCount(max(0, before - (try opening.file.size)))
-        }
+        try await writer.perform { [opening] connection in try connection.compact(opening.file).freed }
     }
 
     /// Lets SQLite look at its indexes, so that it chooses well among them. Worth it after much has changed.
     public nonisolated(nonsending) func optimize() async throws {
         try await writer.perform { connection in try connection.run("PRAGMA optimize") }
+    }
+}
+
+extension Connection {
+    /// Writes the file anew without the space that nothing uses. Tells how much smaller it is, and whether the log is
+    /// empty, which it cannot be made while somebody reads.
+    func compact(_ file: DatabaseFile) throws -> (freed: ByteCount, isLogEmpty: Bool) {
+        let before = try file.size
+        // The whole database is written once more on the way. What is large goes to a file without a name for that.
+        let isLarge = before > 64 << 20
+        if isLarge { try run("PRAGMA temp_store = FILE") }
+        try run("VACUUM")
+        if isLarge { try run("PRAGMA temp_store = MEMORY") }
+        let isBusy = try first("PRAGMA wal_checkpoint(TRUNCATE)") { row in try row[0] as Int }
+        return (ByteCount(max(0, before - (try file.size))), isBusy == 0)
     }
 }
 

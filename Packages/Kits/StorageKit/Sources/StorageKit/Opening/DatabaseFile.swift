@@ -104,6 +104,16 @@ struct DatabaseFile: Sendable {
         }
     }
 
+    /// Removes what `setAside` made, with what belongs to it, and gives the names of the files.
+    func removeSetAsides() throws -> [String] {
+        let found = try setAsides
+        for file in found {
+            for part in DatabaseFile(path: file).companions where Files.exists(part) { try Files.remove(part) }
+            try Files.remove(file)
+        }
+        return found
+    }
+
     private func rename(_ old: String, _ new: String) throws {
         guard unsafe Glibc.rename(old, new) == 0 || errno == ENOENT else {
             throw StorageError(.open, "\(PlainText.escape(old)) is damaged and cannot be set aside: \(reason(errno))")
