@@ -17,6 +17,11 @@ struct ActionsFeature: PlainFeature {
         registry.add(Self.rich)
         registry.add(Self.values)
         registry.add(Action("demo.wipe", "Wipes everything", .destroys) { _ in "wiped" })
+        registry.add(
+            Action("demo.tidy", "Tidies up", .writes, .flag("all", "Throw everything away")) { _, all in
+                all ? "threw all away" : "tidied"
+            }
+            .destroying(with: "all").losing { _, _ in "Throw all away" })
         registry.add(Self.drop)
         registry.add(
             Action("demo.burn", "Burn things", .destroys, .argument("names", "Which", as: [String].self)) { _, names in

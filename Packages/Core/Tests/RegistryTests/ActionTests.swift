@@ -183,6 +183,22 @@ struct ConfirmationTests {
         #expect(error?.exit == .unanswered)
     }
 
+    @Test("is asked about and permitted by the flag that makes it destroy, and only then")
+    func flag() async throws {
+        let test = try TestHost([ActionsFeature.self])
+        #expect(try await test.perform("demo.tidy") == "tidied")
+        let error = await #expect(throws: InteractionError.self) { try await test.perform("demo.tidy", ["all": true]) }
+        #expect(error == .unanswered(id: "confirm.demo.tidy", prompt: "Throw all away. Go on?"))
+        #expect(try await test.perform("demo.tidy", ["all": true], isAgreed: true) == "threw all away")
+        let writer = Caller.person(HeadlessInteraction()).narrowed(
+            by: Grant(Grant.Layer(.bundle("b"), effects: .writes)))
+        func perform(_ arguments: JSONObject) async throws -> JSON {
+            try await test.session.perform("demo.tidy", arguments, as: writer, output: test.output, isAgreed: true).json
+        }
+        #expect(try await perform([:]) == "tidied")
+        await #expect(throws: AccessFailure.self) { try await perform(["all": true]) }
+    }
+
     @Test("is done without a question when it was agreed beforehand")
     func beforehand() async throws {
         let test = try TestHost([ActionsFeature.self], answers: ["confirm.demo.wipe": false])

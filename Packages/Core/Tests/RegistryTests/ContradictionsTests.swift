@@ -30,6 +30,13 @@ struct ContradictionsTests {
         #expect(Self.made("demo.do", summary).contradictions == ["needs a summary of one line without a final stop"])
     }
 
+    @Test("is told for a flag that makes it destroy and is none of it")
+    func destroying() {
+        let flag = Self.taking(.flag("all", "All of it"))
+        #expect(flag.destroying(with: "all").contradictions == [])
+        #expect(flag.destroying(with: "al").contradictions == ["destroys with --al, which is no flag of it"])
+    }
+
     @Test("is told for what a model could read, send away or change by it")
     func models() {
         #expect(Self.made().forModels().contradictions == [])

@@ -59,6 +59,9 @@ extension Action {
                 found.append("has a default for \(name) that \(problem.description)")
             }
         }
+        if let destroyingFlag, !parameters.contains(where: { $0.form == .flag && $0.name == destroyingFlag }) {
+            found.append("destroys with --\(destroyingFlag), which is no flag of it")
+        }
         if offer == .models { found += contradictionsForModels }
         for parameter in parameters where parameter.form == .flag && names.contains("no-" + parameter.name) {
             found.append("has both --\(parameter.name) and --no-\(parameter.name)")

@@ -30,12 +30,15 @@ public struct Action: Sendable {
     /// What it may ask the person, whose answers can be given beforehand.
     public var questions: [AskedQuestion] {
         let agreed =
-            effect == .destroys ? [AskedQuestion(id: agreementID, summary: "Whether to go on: true or false")] : []
+            effect == .destroys || destroyingFlag != nil
+            ? [AskedQuestion(id: agreementID, summary: "Whether to go on: true or false")] : []
         let secrets = parameters.filter { $0.form == .secret && $0.isRequired }
             .map { AskedQuestion(id: questionID(of: $0), summary: $0.summary) }
         return asked + secrets + agreed
     }
     private var asked: [AskedQuestion] = []
+    /// The flag with which it destroys something, where it does not without.
+    public private(set) var destroyingFlag: String?
     /// A word of its own on the command line.
     public private(set) var alias: String?
     /// Whether its group means this action when the next word is no verb.
@@ -105,6 +108,12 @@ public struct Action: Sendable {
         }
         let about = words.isEmpty ? "" : " (\(words.map { PlainText.escape($0) }.joined(separator: ", ")))"
         return "\(summary)\(about). Go on?"
+    }
+
+    /// How far it goes with these arguments.
+    public func effect(of arguments: JSONObject) -> Effect {
+        if let destroyingFlag, arguments[destroyingFlag] == true { return .destroys }
+        return effect
     }
 
     /// Everything in which the arguments differ from the declaration; of more than `SchemaProblems.limit` the first.
@@ -179,6 +188,8 @@ extension Action {
     public func losing(
         _ loss: @escaping @Sendable (JSONObject, ActionContext) async throws -> String?
     ) -> Action { with { $0.loss = loss } }
+    /// With this flag it destroys something: the person is asked first, and whoever may do no more than its effect may not.
+    public func destroying(with flag: String) -> Action { with { $0.destroyingFlag = flag } }
     /// A top-level word that means this action.
     public func alias(_ word: String) -> Action { with { $0.alias = word } }
     /// Done when the word after the group is no verb.

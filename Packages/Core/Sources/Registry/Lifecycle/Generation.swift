@@ -47,7 +47,7 @@ public final class Generation: Sendable {
         _ action: Action, _ arguments: JSONObject, in context: ActionContext, limit: Duration?, isAgreed: Bool
     ) async throws -> any OutputValue {
         if let failure, !action.worksAlways { throw failure }
-        try context.caller.grant.check(.action(action.id, action.effect, action.offer))
+        try context.caller.grant.check(.action(action.id, action.effect(of: arguments), action.offer))
         // What waits for nothing needs no feature that runs, and nobody who watches the time.
         if action.isInstant { return try await perform(action, arguments, in: context, isAgreed) }
         return try await withTaskExecutorPreference(globalConcurrentExecutor) {
@@ -94,7 +94,7 @@ public final class Generation: Sendable {
         guard problems.isEmpty else { throw ArgumentsFailure(action: action.id, problems: problems) }
         try context.caller.grant.check(action.requests(in: arguments, from: host.locations.current))
         return try await bound(context) {
-            if action.effect == .destroys, !isAgreed,
+            if action.effect(of: arguments) == .destroys, !isAgreed,
                 let question = try await action.question(before: arguments, in: context)
             {
                 let id = action.agreementID

@@ -126,11 +126,16 @@ struct BadBundleTests {
         Bad(bundle(step: "action: versoin"), "3:13", "there is no action 'versoin'; did you mean 'version'?"),
         Bad(bundle(step: "action: bash.run"), "3:13", "no action runs a program"),
         Bad(bundle(step: "action: http.get"), "3:13", "no action sends a request"),
-        Bad(bundle(step: "action: chat.summarise"), "3:13", "'chat.summarise'; there is chat.list, chat.send"),
+        Bad(
+            bundle(step: "action: chat.summarise"), "3:13",
+            "'chat.summarise'; there is chat.delete, chat.list, chat.send"),
         Bad(bundle(step: "action: weather"), "3:13", "'martlet help' lists the commands"),
         Bad(bundle("needs: [chatt]"), "2:9", "no feature 'chatt'"),
         Bad(bundle(step: "action: monitor.snapshot"), "3:13", "monitor is off"),
         Bad(bundle(step: "action: ask\nwith: {message: hi}"), "3:13", "does not permit it"),
+        Bad(
+            bundle("permissions: {effects: writes}", step: "action: chat.delete\nwith: {conversation: a, now: true}"),
+            "4:13", "destroys something"),
         Bad(
             bundle("permissions: {effects: writes}", step: "action: data.remove\nwith: {names: [a]}"), "4:13",
             "destroys something"),

@@ -26,6 +26,12 @@ struct TestSurroundings: BundleSurroundings {
             id: "data.remove", effect: .destroys,
             parameters: [.init("names", "Which", .array(.string), isRequired: true)], result: .record([])),
         ActionFacts(
+            id: "chat.delete", effect: .writes, destroyingFlag: "now",
+            parameters: [
+                .init("conversation", "Which", .string, isRequired: true),
+                .init("now", "For good", .boolean, isRequired: false),
+            ], result: .record([])),
+        ActionFacts(
             id: "chat.list", effect: .reads,
             parameters: [.init("limit", "How many", .optional(.integer(1...100)), isRequired: false)],
             result: .array(.record([.init("id", "Its id", .string)]))),

@@ -72,6 +72,8 @@ struct HelpPage {
             action.questions.map { ($0.id, $0.summary) })
         if action.effect == .destroys {
             lines += wrapped("It asks before it does anything; --yes agrees beforehand.") + [""]
+        } else if let flag = action.destroyingFlag {
+            lines += wrapped("With --\(flag) it asks before it does anything; --yes agrees beforehand.") + [""]
         }
         return lines
     }

@@ -19,7 +19,10 @@ enum MarkdownReference {
     }
 
     private static func action(_ action: Action, program: String) -> [String] {
-        var lines = ["### \(action.words)", "", "\(action.summary). Effect: \(action.effect.rawValue).", ""]
+        let destroying = action.destroyingFlag.map { "; with --\($0): destroys" } ?? ""
+        var lines = [
+            "### \(action.words)", "", "\(action.summary). Effect: \(action.effect.rawValue)\(destroying).", "",
+        ]
         lines += ["```", Usage.line(action, program: program), "```", ""]
         if !action.details.isEmpty { lines += [action.details, ""] }
         lines += options(action.parameters)

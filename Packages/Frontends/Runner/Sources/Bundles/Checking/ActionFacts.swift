@@ -1,9 +1,13 @@
 public import Capabilities
+import Expressions
+import JSON
 
 /// What has to be known of an action to check a step that does it. The registry of the program knows it.
 public struct ActionFacts: Sendable {
     public let id: String
-    public let effect: Effect
+    /// How far it goes without a flag that makes it destroy something.
+    private let usual: Effect
+    private let destroyingFlag: String?
     public let offer: ActionOffer
     public let parameters: [Parameter]
     public let result: Schema
@@ -25,15 +29,25 @@ public struct ActionFacts: Sendable {
     }
 
     public init(
-        id: String, effect: Effect, offer: ActionOffer = .bundles, parameters: [Parameter], result: Schema,
+        id: String, effect: Effect, destroyingFlag: String? = nil, offer: ActionOffer = .bundles,
+        parameters: [Parameter], result: Schema,
         problem: String? = nil
     ) {
         self.id = id
-        self.effect = effect
+        usual = effect
+        self.destroyingFlag = destroyingFlag
         self.offer = offer
         self.parameters = parameters
         self.result = result
         self.problem = problem
+    }
+
+    /// How far it goes in a step, as far as that is known before a run.
+    func effect(of step: Step) -> Effect {
+        guard let destroyingFlag, case .object(let members) = step.arguments,
+            members.first(where: { $0.name == destroyingFlag })?.value.constant == true
+        else { return usual }
+        return .destroys
     }
 }
 

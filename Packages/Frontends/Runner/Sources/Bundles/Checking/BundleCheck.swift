@@ -120,7 +120,7 @@ public struct BundleCheck {
             problems.append(bundle.source.problem(message, at: step.path + path, key: key))
         }
         if let problem = action.problem { add(problem, at: ["action"]) }
-        let request = GrantRequest.action(action.id, action.effect, action.offer)
+        let request = GrantRequest.action(action.id, action.effect(of: step), action.offer)
         if case .deny(let rule, let mend) = grant.decide(request) { add("\(rule); \(mend)", at: ["action"]) }
         guard case .object(let members) = step.arguments else { return }
         let names = action.parameters.map(\.name)

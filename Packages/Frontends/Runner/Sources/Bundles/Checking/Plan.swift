@@ -17,7 +17,7 @@ public struct Plan: Sendable {
             var planned = PlannedStep(id: step.id, work: step.work.name)
             planned.needs = step.needs
             planned.condition = step.condition.map { $0.text.trimmedForPlan }
-            if case .action(let name) = step.work { planned.effect = surroundings.action(name)?.effect }
+            if case .action(let name) = step.work { planned.effect = surroundings.action(name)?.effect(of: step) }
             // Lists that are known only later have no number yet.
             switch step.spread {
             case .matrix(let matrix)?
