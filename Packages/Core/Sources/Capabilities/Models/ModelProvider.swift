@@ -28,6 +28,9 @@ public protocol ModelProvider: AnyObject, Sendable {
     ) async throws -> ChatAnswer
     /// Texts as vectors: the answer to OpenAI's `POST /v1/embeddings`, whose body this is; nil where it has no such models.
     func embeddings(_ body: JSONObject) async throws -> JSONObject?
+    /// Removes for good what is kept here of a session, as an answer's start names it; false where something is kept of it
+    /// that cannot be removed from here, as at a server.
+    func forget(session: String) async throws -> Bool
 }
 
 extension ModelProvider {
@@ -36,6 +39,7 @@ extension ModelProvider {
     public var isFound: Bool { false }
     public func dialect(of model: String) async -> RequestDialect? { nil }
     public func embeddings(_ body: JSONObject) async throws -> JSONObject? { nil }
+    public func forget(session: String) async throws -> Bool { false }
 }
 
 /// A model as a catalogue has it. What is not known is nil.

@@ -16,6 +16,9 @@ public protocol DataStore: AnyObject, Sendable {
     func restore(from path: String) async throws
     /// Gives unused space back; tells how many bytes.
     func compact() async throws -> ByteCount
+    /// Removes for good what was deleted and could be had back, every trace that the files have of what is gone, and the
+    /// damaged files that were put beside them. Throws, with who it is, while another program works with the data.
+    func purge() async throws -> PurgedData
     /// Damaged files that were put beside it when a new one was begun.
     func setAside() throws -> [String]
     /// Who works with the data at this moment and may go on with what it read before, such as `the gateway that runs here`.
@@ -25,4 +28,15 @@ public protocol DataStore: AnyObject, Sendable {
 extension DataStore {
     public func setAside() throws -> [String] { [] }
     public func user() throws -> String? { nil }
+}
+
+/// What was taken away for good.
+public struct PurgedData: Sendable, Hashable {
+    /// How many things were kept although they had been deleted, such as conversations that could be had back.
+    public var removed = 0
+    /// The files that had been set aside as damaged.
+    public var setAside: [String] = []
+    public var freed = ByteCount(0)
+
+    public init() {}
 }

@@ -42,7 +42,10 @@ public struct ChatFeature: Feature {
         registry.provide(
             (any DataStore).self,
             DatabaseStore(
-                id: "chat.history", summary: "Conversations with models", database: services.history.database))
+                id: "chat.history", summary: "Conversations with models", database: services.history.database,
+                emptyBin: {
+                    try await services.history.purge(deletedBefore: Timestamp(microseconds: .max))
+                }))
         registry.provide((any ConversationStore).self, Conversations(services.history))
         registry.provide(
             (any ServerList).self,

@@ -44,7 +44,8 @@ public struct GatewayFeature: Feature {
             (any DataStore).self,
             DatabaseStore(
                 id: "gateway.database", summary: "Projects, sessions, usage and audit of the gateway",
-                database: services.store.database, user: { try Instance(services.surroundings).user() }))
+                database: services.store.database, user: { try Instance(services.surroundings).user() },
+                emptyBin: { try await services.store.blankAudit() }))
         registry.uses(
             Library("libcurl") {
                 HTTPClient.libraryVersion

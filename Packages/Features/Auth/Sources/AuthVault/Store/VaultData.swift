@@ -45,6 +45,7 @@ public final class VaultData: DataStore {
 
     /// The whole file is written anew each time, so nothing in it is unused.
     public func compact() async throws -> ByteCount { ByteCount(0) }
+    public func purge() async throws -> PurgedData { PurgedData() }
 }
 
 extension Vault {

@@ -3,6 +3,7 @@ import ChatHistory
 import FileKit
 import JSON
 import Registry
+import StorageKit
 import TurnLoop
 
 /// What was said.
@@ -116,14 +117,71 @@ struct HistoryActions {
 
     private var delete: Action {
         Action(
-            "chat.delete", "Delete a conversation; 'chat restore' has it back for 30 days", .writes, Self.conversation
-        ) {
-            context, prefix in
+            "chat.delete", "Delete a conversation; 'chat restore' has it back for 30 days", .writes, Self.conversation,
+            .flag("now", "For good, with every trace of it in the files of this program")
+        ) { context, prefix, isForGood in
+            if isForGood {
+                let found = try await findAny(prefix)
+                try await erase(found, context)
+                return found
+            }
             let found = try await history.find(prefix)
             try await history.delete(found.id)
             try await history.purge(
                 deletedBefore: Timestamp(microseconds: context.host.now().microseconds - 30 * 86_400 * 1_000_000))
             return try await history.conversation(found.id)
+        }
+        .destroying(with: "now")
+        .losing { arguments, context in
+            let found = try await findAny(arguments["conversation"]?.string ?? "")
+            let count = found.messages == 1 ? "1 message" : "\(found.messages) messages"
+            return "Remove the conversation \(PlainText.escape(found.title).quotedForMessage) (\(count)) for good"
+        }
+        .details(
+            "With --now nothing of it is left in the files of this program, those of the embedded gateway included; it also "
+                + "takes one that was deleted before. No other program may have these files open then. What was exported, "
+                + "saved by 'data backup' or sent to a server stays there, and a disk may keep blocks that no file shows. "
+                + "A fork keeps the messages that it shares."
+        )
+        .example("martlet chat delete 7f3q --now", "For good, at once")
+    }
+
+    /// A conversation that may have been deleted already.
+    private func findAny(_ prefix: String) async throws -> Conversation {
+        do {
+            return try await history.find(prefix)
+        } catch let error as HistoryError where error.kind == .notFound {
+            do {
+                return try await history.find(prefix, isDeleted: true)
+            } catch let other as HistoryError where other.kind == .notFound {
+                throw error
+            }
+        }
+    }
+
+    /// Removes it for good wherever it is kept here, first with those who answered in it: when one of them cannot, it is
+    /// all there still.
+    private func erase(_ conversation: Conversation, _ context: ActionContext) async throws {
+        try history.database.requireAlone()
+        let providers = context.registry.all((any ModelProvider).self)
+        var elsewhere: [String] = []
+        for (provider, session) in try await history.sessions(of: conversation.id) {
+            let found = providers.first { $0.id == provider }
+            if try await found?.forget(session: session) == true { continue }
+            let name = PlainText.escape(found?.name ?? provider)
+            if !elsewhere.contains(name) { elsewhere.append(name) }
+        }
+        context.progress("writing the history without it")
+        try await history.purge(conversation.id)
+        if !elsewhere.isEmpty {
+            context.notice("what \(elsewhere.joined(separator: " and ")) has of it stays there; remove it there, too")
+        }
+        let setAside = try history.database.setAsides
+        if !setAside.isEmpty {
+            let files = setAside.map(PlainText.escape).joined(separator: ", ")
+            context.notice(
+                "damaged files that were set aside may have it still: \(files); 'martlet data purge chat.history' removes "
+                    + "them, and with them what was deleted before")
         }
     }
 

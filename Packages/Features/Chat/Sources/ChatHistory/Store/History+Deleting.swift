@@ -29,11 +29,26 @@ extension History {
         }
     }
 
-    /// Removes one conversation for good, deleted before or not.
+    /// Removes one conversation for good, deleted before or not, with every trace that the files have of it. Throws, and
+    /// has removed nothing, while another program has them open.
     public func purge(_ id: ConversationID) async throws {
+        try database.requireAlone()
         try await database.write { connection in
             try connection.remove(connection.row(of: id))
             try connection.sweepBlobs()
+        }
+        try await database.erase()
+    }
+
+    /// The sessions of servers in which its answers were given, each with the provider that they were asked through.
+    public func sessions(of id: ConversationID) async throws -> [(provider: String, session: String)] {
+        try await database.read { connection in
+            try connection.all(
+                """
+                SELECT DISTINCT provider, start ->> 'session' FROM messages
+                    WHERE conversation = ? AND provider IS NOT NULL AND start ->> 'session' IS NOT NULL
+                """, try connection.row(of: id)
+            ) { row in (provider: try row[0], session: try row[1]) }
         }
     }
 }

@@ -130,6 +130,17 @@ struct HistoryActionTests {
         }
     }
 
+    @Test("goes for good at once, deleted before or not")
+    func deleteNow() async throws {
+        try await withTalk { desk, id in
+            try await desk.run("chat.delete", ["conversation": id])
+            try await desk.run("chat.delete", ["conversation": id, "now": true])
+            #expect(try await desk.run("chat.list", ["deleted": true]).json == [])
+            let again = try await desk.attempt("chat.delete", ["conversation": id, "now": true])
+            #expect(again.exit == .usage && again.failure?.code == "history.not-found")
+        }
+    }
+
     @Test("goes out and comes in again in every form", arguments: ["markdown", "json", "openai", "anthropic"])
     func exchange(form: String) async throws {
         try await withTalk { desk, id in

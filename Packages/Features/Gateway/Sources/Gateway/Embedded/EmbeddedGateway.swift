@@ -72,6 +72,11 @@ final class EmbeddedGateway: ModelProvider {
         }
     }
 
+    func forget(session: String) async throws -> Bool {
+        if Files.exists(store.database.path) { try await store.erase(session: session) }
+        return true
+    }
+
     /// Ends what runs.
     func close() async {
         let opened = opened.withLock { exchange(&$0, with: Opened()) }

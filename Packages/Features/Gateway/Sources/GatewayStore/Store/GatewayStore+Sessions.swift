@@ -87,6 +87,28 @@ extension GatewayStore {
         }
     }
 
+    /// Removes a session for good, with every trace that the files have of what was said in it. The audit log keeps what was
+    /// done, without the words. Throws, and has removed nothing, while a turn runs in it or another program, such as the
+    /// gateway, has the files open.
+    public func erase(session id: String) async throws {
+        try database.requireAlone()
+        try await deleteSession(id)
+        try await blankAudit()
+        try await database.erase()
+    }
+
+    /// Takes the words out of the audit log that come from sessions which are gone, and tells of how many entries.
+    @discardableResult
+    public func blankAudit() async throws -> Int {
+        try await database.write { connection in
+            try connection.run(
+                """
+                UPDATE audit SET detail = 'null' WHERE session IS NOT NULL AND detail != 'null'
+                    AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.id = audit.session)
+                """)
+        }
+    }
+
     public func stats() async throws -> Stats {
         try await database.read { [turns] connection in
             let sessions = try connection.first(Self.sessionFigures) { row in

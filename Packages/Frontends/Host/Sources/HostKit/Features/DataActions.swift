@@ -5,7 +5,7 @@ import Registry
 
 /// The data of every feature, looked after in one way.
 enum DataActions {
-    static var all: [Action] { [list, path, check, backup, restore, compact] }
+    static var all: [Action] { [list, path, check, backup, restore, compact, purge] }
 
     private static let storeCompletion = Completion.dynamic { registry, _ in
         registry.all((any DataStore).self).map(\.id)
@@ -77,8 +77,8 @@ enum DataActions {
         let found = try copies(in: context.host.locations.absolute(try context.text(of: folder)), names, context)
         try await verify(found, context)
         let kept = try await keep(found.map(\.0), context)
-        for store in context.registry.all((any DataStore).self) {
-            guard let user = try store.user() else { continue }
+        let users = try context.registry.all((any DataStore).self).compactMap { try $0.user() }
+        for (index, user) in users.enumerated() where !users[..<index].contains(user) {
             context.notice("\(user) may go on with what it read before; end it and start it again")
         }
         var rows: [SavedStore] = []
@@ -164,6 +164,61 @@ enum DataActions {
             rows.append(CompactedStore(store: store.id, freed: try await store.compact()))
         }
         return rows
+    }
+
+    private static let purge = Action(
+        "data.purge", "Remove for good what was deleted, with every trace of it", .destroys,
+        .argument("stores", "Only these stores", as: [String].self, completion: storeCompletion)
+    ) { context, names in
+        let stores = try chosen(names, context)
+        let users = try stores.compactMap { store in try store.user().map { "  \(store.id): \($0)" } }
+        guard users.isEmpty else {
+            throw HostError.file(
+                (["nothing was purged, because others have the data open; end them first:"] + users)
+                    .joined(separator: "\n"))
+        }
+        var rows: [PurgedStore] = []
+        for (index, store) in stores.enumerated() {
+            context.progress("purging \(store.id)", completed: index, of: stores.count)
+            let purged = try await store.purge()
+            let replaced = try removeReplaced(store, context)
+            rows.append(PurgedStore(store: store.id, purged: purged, copies: purged.setAside + replaced))
+        }
+        context.notice(
+            "what was deleted is in none of these files any more; copies elsewhere, exports and what a disk keeps of "
+                + "blocks that no file shows are not reached")
+        return rows
+    }
+    .byName()
+    .losing { arguments, context in
+        let stores = try chosen(arguments["stores"]?.array?.compactMap(\.string) ?? [], context)
+        let copies = try stores.reduce(0) { try $0 + $1.setAside().count + replaced($1, context).count }
+        let files = copies == 0 ? "" : copies == 1 ? ", and 1 old copy" : ", and \(copies) old copies"
+        return "Remove for good what was deleted in \(stores.map(\.id).joined(separator: ", "))\(files)"
+    }
+    .details(
+        "Deleted conversations cannot be had back then. Free space in the files is overwritten, the index of words is "
+            + "written anew, the log is emptied, and files that were set aside as damaged or kept by 'data restore' are "
+            + "removed. What was not deleted stays. Refused, with their names, while other programs have the data open."
+    )
+    .example("martlet data purge chat.history", "Conversations that were deleted")
+
+    /// The copies of a store that `data restore` has kept.
+    private static func replaced(_ store: any DataStore, _ context: ActionContext) throws -> [String] {
+        let data = context.host.locations.data
+        guard Files.exists(data) else { return [] }
+        return try Files.list(data).filter { $0.kind == .directory && $0.name.hasPrefix("replaced-") }
+            .map { "\(data)/\($0.name)/\(store.id).backup" }.filter(Files.exists)
+    }
+
+    private static func removeReplaced(_ store: any DataStore, _ context: ActionContext) throws -> [String] {
+        let files = try replaced(store, context)
+        for file in files {
+            try Files.remove(file)
+            let folder = String(file.dropLast(store.id.count + "/.backup".count))
+            if try Files.list(folder).isEmpty { try Files.remove(folder) }
+        }
+        return files
     }
 
     private static func chosen(_ names: [String], _ context: ActionContext) throws -> [any DataStore] {

@@ -90,3 +90,19 @@ struct CompactedStore: Record {
         Field("freed", "How many bytes were given back") { $0.freed },
     ]
 }
+
+struct PurgedStore: Record {
+    let store: String
+    let purged: PurgedData
+    /// Files that hold a copy of it as it was, all of which are gone.
+    let copies: [String]
+
+    static let fields: [Field<PurgedStore>] = [
+        Field("store", "The store", .name) { $0.store },
+        Field("removed", "How much was removed that had been deleted and was still there") { $0.purged.removed },
+        Field("copies", "Files that were set aside or replaced, and are removed") { row in
+            row.copies.isEmpty ? nil : row.copies.map(PlainText.escape)
+        },
+        Field("freed", "How many bytes were given back") { $0.purged.freed },
+    ]
+}

@@ -166,6 +166,40 @@ struct DataActionsTests {
         }
     }
 
+    @Test("is rid of what was deleted, with old copies, when the person agrees") func purge() async throws {
+        try await withStores { bench in
+            let (first, data) = ("\(bench.home)/kept/first", "\(bench.home)/.local/share/martlet")
+            try bench.write("one (two) three", to: first)
+            try bench.write("noise", to: "\(first).damaged-1")
+            let copy = "\(data)/replaced-20261101T000000Z/store.first.backup"
+            try bench.write("old", to: copy)
+            let asked = await failure { try await bench.perform("data.purge", ["stores": ["store.first"]]) }
+            #expect(asked?.message.contains("deleted in store.first, and 2 old copies. Go on?") == true)
+            #expect(try bench.read(first) == "one (two) three" && Files.exists(copy))
+            let rows = try await bench.perform("data.purge", ["stores": ["store.first"]], isAgreed: true).json
+            #expect(
+                rows == [
+                    [
+                        "store": "store.first", "removed": 1, "freed": 5,
+                        "copies": [.string("\(first).damaged-1"), .string(copy)],
+                    ]
+                ])
+            #expect(try bench.read(first) == "one  three" && !Files.exists("\(data)/replaced-20261101T000000Z"))
+            #expect(bench.output.notices.last?.contains("are not reached") == true)
+        }
+    }
+
+    @Test("is not purged at all while somebody works with one of the stores") func purgeInUse() async throws {
+        try await withStores { bench in
+            try bench.write("one (two)", to: "\(bench.home)/kept/first")
+            try bench.write("", to: "\(bench.home)/kept/second.user")
+            let problem = await failure { try await bench.perform("data.purge", isAgreed: true) }
+            #expect(problem?.message.hasPrefix("nothing was purged") == true)
+            #expect(problem?.message.contains("store.second: the user of store.second") == true)
+            #expect(try bench.read("\(bench.home)/kept/first") == "one (two)")
+        }
+    }
+
     @Test("of a store that is not there is refused with the nearest") func unknown() async throws {
         try await withStores { bench in
             let problem = await failure { try await bench.perform("data.check", ["stores": ["store.frist"]]) }

@@ -41,6 +41,22 @@ final class FileStore: DataStore {
         return ByteCount(before.utf8.count - after.utf8.count)
     }
 
+    /// What stands in parentheses was deleted.
+    func purge() async throws -> PurgedData {
+        let before = try text()
+        let parts = before.split(separator: "(", omittingEmptySubsequences: false)
+        let after = parts.map { $0.split(separator: ")", omittingEmptySubsequences: false).last ?? "" }.joined()
+        try Files.writeAtomically(Array(after.utf8), to: location)
+        var purged = PurgedData()
+        purged.removed = parts.count - 1
+        purged.freed = ByteCount(before.utf8.count - after.utf8.count)
+        for file in try setAside() {
+            try Files.remove(file)
+            purged.setAside.append(file)
+        }
+        return purged
+    }
+
     private func text() throws -> String { String(decoding: try Files.read(location, limit: 1 << 20), as: UTF8.self) }
 }
 

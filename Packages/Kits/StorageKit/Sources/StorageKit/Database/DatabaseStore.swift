@@ -1,4 +1,5 @@
 public import Capabilities
+import FileKit
 
 /// A database as one of the stores that people list, check, save and restore in one way.
 public final class DatabaseStore: DataStore {
@@ -6,15 +7,20 @@ public final class DatabaseStore: DataStore {
     public let summary: String
     private let database: Database
     private let findUser: @Sendable () throws -> String?
+    private let emptyBin: @Sendable () async throws -> Int
 
-    /// - Parameter user: finds who works with the data at this moment.
+    /// - Parameters:
+    ///   - user: finds who works with the data at this moment, where there is a better name than that of a process.
+    ///   - emptyBin: removes for good what was deleted and could be had back, and tells how much that was.
     public init(
-        id: String, summary: String, database: Database, user: @escaping @Sendable () throws -> String? = { nil }
+        id: String, summary: String, database: Database, user: @escaping @Sendable () throws -> String? = { nil },
+        emptyBin: @escaping @Sendable () async throws -> Int = { 0 }
     ) {
         self.id = id
         self.summary = summary
         self.database = database
         findUser = user
+        self.emptyBin = emptyBin
     }
 
     public var location: String { database.path }
@@ -24,6 +30,20 @@ public final class DatabaseStore: DataStore {
     public func verify(_ copy: String) async throws { try await database.verify(copy) }
     public func restore(from path: String) async throws { try await database.restore(from: path) }
     public func compact() async throws -> ByteCount { try await database.compact() }
-    public func setAside() throws -> [String] { try DatabaseFile(path: database.path).setAsides }
-    public func user() throws -> String? { try findUser() }
+    public func setAside() throws -> [String] { try database.setAsides }
+
+    public func purge() async throws -> PurgedData {
+        try database.requireAlone()
+        var purged = PurgedData()
+        if Files.exists(location) { purged.removed = try await emptyBin() }
+        purged.freed = try await database.erase()
+        purged.setAside = try database.removeSetAsides()
+        return purged
+    }
+
+    public func user() throws -> String? {
+        if let user = try findUser() { return user }
+        let holders = try database.holders()
+        return holders.isEmpty ? nil : holders.joined(separator: ", ")
+    }
 }
