@@ -11,6 +11,9 @@ public struct Grant: Sendable, Hashable {
         /// Actions that may do whatever they do: an id, or the beginning of one and `.*`.
         public var actions: [String]
         public var hosts: Hosts
+        /// Of the hosts those that the person has set up: only they may be at addresses of this machine or its link
+        /// without that these are named.
+        public var setUp: [String]
         /// Where files may be opened; nil for wherever the system lets the program.
         public var folders: Folders?
         /// Patterns for the names of secrets whose values may be had; nil for all.
@@ -24,13 +27,14 @@ public struct Grant: Sendable, Hashable {
 
         public init(
             _ holder: Holder, effects: Effect = .reads, actions: [String] = [], hosts: Hosts = .all,
-            folders: Folders? = Folders(), secrets: [String]? = [], programs: [String]? = [],
+            setUp: [String] = [], folders: Folders? = Folders(), secrets: [String]? = [], programs: [String]? = [],
             scopes: Set<ClientScope>? = nil, tools: [String] = []
         ) {
             self.holder = holder
             self.effects = effects
             self.actions = actions
             self.hosts = hosts
+            self.setUp = setUp
             self.folders = folders
             self.secrets = secrets
             self.programs = programs
@@ -39,7 +43,8 @@ public struct Grant: Sendable, Hashable {
         }
     }
 
-    /// Servers that may be spoken to, by patterns such as `*.example.com` or `localhost:8080`.
+    /// Servers that may be spoken to, by patterns such as `*.example.com` or `localhost:8080`. A star alone is not this
+    /// machine, its link or what a cloud tells a machine about itself, which have to be named.
     public enum Hosts: Sendable, Hashable {
         case all
         /// Those that the person has set up, as nobody has said more.
@@ -85,6 +90,11 @@ public struct Grant: Sendable, Hashable {
         case .host(let host, let port):
             for layer in layers {
                 if let refusal = layer.refusal(ofHost: host, port) { return refusal }
+            }
+            return .allow(rule: allowance)
+        case .address(let address, let port, let host):
+            for layer in layers {
+                if let refusal = layer.refusal(ofAddress: address, port, of: host) { return refusal }
             }
             return .allow(rule: allowance)
         case .path(let path, let purpose):
@@ -227,12 +237,35 @@ extension Grant.Layer {
         case .setUp(let servers): (patterns, isDefault) = (servers, true)
         case .named(let named): (patterns, isDefault) = (named, false)
         }
-        let name = host.contains(":") ? "[\(host)]" : host
-        if patterns.contains(where: { HostPattern($0).fits(host, port) }) { return nil }
-        let shown = "\(PlainText.escape(name)):\(port)"
+        let isConfined = host.isOfThisMachine || NetworkAddress(host)?.isConfined == true
+        if patterns.map(HostPattern.init).contains(where: { $0.fits(host, port) && ($0.isExplicit || !isConfined) }) {
+            return nil
+        }
+        let shown = Self.shown(host, port)
         return .deny(
             rule: "\(holder.words) may not speak to \(shown)",
             mend: mend("hosts", isDefault ? "set-up, " : nil, shown))
+    }
+
+    /// Whether a server may be spoken to at the address to which its name has led.
+    fileprivate func refusal(ofAddress address: String, _ port: Int, of host: String) -> GrantDecision? {
+        let patterns: [HostPattern]
+        switch hosts {
+        case .all, .setUp: return nil
+        case .named(let named): patterns = named.map(HostPattern.init).filter(\.isExplicit)
+        }
+        guard NetworkAddress(address)?.isConfined == true else { return nil }
+        if setUp.contains(where: { HostPattern($0).fits(host, port) }) { return nil }
+        let isMeant = host.isOfThisMachine || NetworkAddress(host)?.isConfined == true
+        if patterns.contains(where: { $0.fits(address, port) || isMeant && $0.fits(host, port) }) { return nil }
+        let shown = Self.shown(address, port)
+        return .deny(
+            rule: "\(holder.words) may not speak to \(shown), to which \(PlainText.escape(host)) leads",
+            mend: mend("hosts", nil, shown))
+    }
+
+    private static func shown(_ host: String, _ port: Int) -> String {
+        "\(PlainText.escape(host.contains(":") ? "[\(host)]" : host)):\(port)"
     }
 
     fileprivate func refusalOfNetwork() -> GrantDecision? {
@@ -319,6 +352,12 @@ private struct HostPattern {
         host = end.map { text[..<$0].dropFirst() } ?? text[..<(colon ?? text.endIndex)]
     }
 
+    /// Whether it means addresses or this machine as such, and does not only happen to fit them.
+    var isExplicit: Bool {
+        if host.hasSuffix("localhost") || host.hasSuffix("localhost.") || host.isNumeric { return true }
+        return host.contains(":") && (host.hasPrefix("::") || host.contains(where: \.isHexDigit))
+    }
+
     func fits(_ host: String, _ port: Int) -> Bool {
         // One of digits means addresses, and no name that begins with some.
         if self.host.isNumeric, !host[...].isNumeric { return false }
@@ -331,5 +370,12 @@ extension Substring {
     fileprivate var isNumeric: Bool {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         return utf8.contains { digits ~= $0 } && utf8.allSatisfy { digits ~= $0 || ".*".utf8.contains($0) }
+    }
+}
+
+extension String {
+    /// Whether it is a name that means this machine wherever it is asked for.
+    fileprivate var isOfThisMachine: Bool {
+        self == "localhost" || hasSuffix(".localhost") || self == "localhost." || hasSuffix(".localhost.")
     }
 }

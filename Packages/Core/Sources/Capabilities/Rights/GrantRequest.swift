@@ -2,6 +2,9 @@
 public enum GrantRequest: Sendable, Hashable {
     case action(String, Effect, ActionOffer)
     case host(String, port: Int)
+    /// The address to which a server has led that may be spoken to by its name: whoever answers for the name may say that
+    /// it is this machine.
+    case address(String, port: Int, host: String)
     /// An absolute path without `.` and `..`.
     case path(String, PathPurpose)
     /// The value of a secret. What signs a request to the server that it was made for needs no permission.

@@ -96,11 +96,53 @@ struct GrantTests {
             (["127.0.0.*"], "127.0.0.1", 1, true), (["127.0.0.*"], "127.0.0.evil.com", 1, false),
             (["10.*:80"], "10.1.2.3", 80, true), (["*"], "evil.com", 1, true),
             (["*:443"], "api.example.com", 443, true), (["*:443"], "api.example.com", 80, false),
-            (["*:1"], "::1", 9, false), (["*:9"], "::1", 9, true), (["[::1]"], "::1", 9, true),
+            (["*:1"], "::1", 9, false), (["*:9"], "fd00::1", 9, true), (["[::1]"], "::1", 9, true),
             (["[::1]:8*"], "::1", 9, false), (["::*"], "::1", 9, true), (["10.*"], "10.evil.com", 1, false),
         ])
     func hosts(patterns: [String], host: String, port: Int, isAllowed: Bool) {
         #expect(grant(hosts: patterns).decide(.host(host, port: port)).isAllowed == isAllowed)
+    }
+
+    @Test(
+        "takes no star for this machine, its link or the metadata of a cloud: these are named",
+        arguments: [
+            (["*"], "localhost", 80, false), (["*"], "a.localhost.", 80, false), (["localhost"], "localhost", 80, true),
+            (["*.localhost"], "a.localhost", 80, true), (["*"], "127.0.0.1", 80, false),
+            (["127.*"], "127.1.2.3", 80, true),
+            (["*"], "0.0.0.0", 80, false), (["*.*.*.*"], "127.0.0.1", 80, false), (["*l*"], "localhost", 80, false),
+            (["*:*:*"], "::1", 80, false), (["fe80::*"], "fe80::1", 80, true), (["*:80"], "169.254.169.254", 80, false),
+            (["169.254.169.254"], "169.254.169.254", 80, true), (["*"], "::1", 80, false), (["*"], "::", 80, false),
+            (["*"], "0:0:0:0:0:0:0:1", 80, false), (["*"], "::ffff:127.0.0.1", 80, false),
+            (["*"], "::ffff:7f00:1", 80, false), (["*"], "fe80::1%eth0", 80, false),
+            (["*"], "fd00:ec2::254", 80, false),
+            (["*"], "100.100.100.200", 80, false), (["*"], "10.0.0.1", 80, true), (["*"], "fd00::1", 80, true),
+            (["*"], "1.2.3", 80, true), (["*"], "example.com", 80, true),
+        ])
+    func confined(patterns: [String], host: String, port: Int, isAllowed: Bool) {
+        #expect(grant(hosts: patterns).decide(.host(host, port: port)).isAllowed == isAllowed)
+    }
+
+    @Test(
+        "lets no name lead to this machine that is not named for it, but the servers that the person has set up",
+        arguments: [
+            (["api.example.com"], "203.0.113.9", "api.example.com", true),
+            (["api.example.com"], "127.0.0.1", "api.example.com", false),
+            (["api.example.com"], "169.254.169.254", "api.example.com", false),
+            (["api.example.com"], "::ffff:127.0.0.1", "api.example.com", false),
+            (["*", "api.example.com"], "127.0.0.1", "api.example.com", false),
+            (["api.example.com", "127.0.0.1"], "127.0.0.1", "api.example.com", true),
+            (["api.example.com", "127.0.0.1:81"], "127.0.0.1", "api.example.com", false),
+            (["localhost"], "127.0.0.1", "localhost", true), (["*.localhost"], "::1", "a.localhost", true),
+            (["127.0.0.1"], "127.0.0.1", "127.0.0.1", true), ([], "127.0.0.1", "mine.example.com", true),
+        ])
+    func addresses(patterns: [String], address: String, host: String, isAllowed: Bool) {
+        let named = Grant(
+            Grant.Layer(.bundle("b"), hosts: .named(patterns), setUp: ["mine.example.com:80"]))
+        let decision = named.decide(.address(address, port: 80, host: host))
+        #expect(decision.isAllowed == isAllowed, "\(decision)")
+        #expect(Grant.person.decide(.address(address, port: 80, host: host)).isAllowed)
+        let standard = Grant(Grant.Layer(.bundle("b"), hosts: .setUp([host])))
+        #expect(standard.decide(.address(address, port: 80, host: host)).isAllowed)
     }
 
     @Test("says the whole line where a list has not been written yet, with what counts without it")

@@ -84,7 +84,9 @@ extension Bundle {
         return Grant(
             Grant.Layer(
                 .bundle(name), effects: permissions.effects, actions: permissions.actions,
-                hosts: hosts ?? .setUp(reach.servers), folders: folders, secrets: permissions.secrets,
+                hosts: hosts ?? .setUp(reach.servers),
+                setUp: permissions.hosts?.contains(BundlePermissions.setUp) == true ? reach.servers : [],
+                folders: folders, secrets: permissions.secrets,
                 programs: permissions.programs,
                 tools: permissions.tools))
     }

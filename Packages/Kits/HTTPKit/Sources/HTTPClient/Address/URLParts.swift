@@ -34,14 +34,14 @@ import HTTPCore
         throw .invalidURL(shown, reason)
     }
 
-    /// The scheme of a proxy, which is http when it names none, or nil when it is no address.
-    static func scheme(ofProxy text: String) throws(HTTPError) -> String? {
+    /// The scheme of a proxy, which is http when it names none, and the port that it names; nil when it is no address.
+    static func server(ofProxy text: String) throws(HTTPError) -> (scheme: String, port: Int?)? {
         let parts = try URLParts()
         let whole = text.contains("://") ? text : "http://\(text)"
         guard !whole.utf8.contains(0),
             unsafe curl_url_set(parts.handle, CURLUPART_URL, whole, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK
         else { return nil }
-        return parts.get(CURLUPART_SCHEME)
+        return parts.get(CURLUPART_SCHEME).map { ($0, parts.get(CURLUPART_PORT).flatMap { Int($0) }) }
     }
 
     borrowing func set(_ part: CURLUPart, to text: String) {

@@ -44,9 +44,10 @@ extension Job {
         return 0
     }
 
-    static let onConnected: curl_prereq_callback = { context, _, _, _, _ in
+    static let onConnected: curl_prereq_callback = { context, address, _, port, _ in
         guard let context = unsafe context else { return Int32(CURL_PREREQFUNC_ABORT) }
-        let goesOn = unsafe Unmanaged<Job>.fromOpaque(context).takeUnretainedValue().connected()
+        let goesOn = unsafe Unmanaged<Job>.fromOpaque(context).takeUnretainedValue().connected(
+            to: ConnectedPeer(address: unsafe address.map { unsafe String(cString: $0) } ?? "", port: Int(port)))
         return Int32(goesOn ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
     }
 }

@@ -16,6 +16,8 @@ final class Job {
     var head: HeadReader
     /// Whether a proxy is set for the address, which does not say that it is used: some hosts are excepted.
     private(set) var hasProxy = false
+    /// The port of that proxy.
+    private var proxyPort: Int?
     /// Why a callback ended the transfer; it comes before whatever libcurl makes of that.
     var failure: HTTPError?
     /// A part of the request may be with the server.
@@ -50,7 +52,11 @@ final class Job {
 
     /// Tells libcurl about the server and whom to trust.
     func configureConnection(_ setup: ConnectionSetup) throws(HTTPError) {
-        hasProxy = plan.unixSocket == nil && setup.proxies.proxy(for: plan.url) != nil
+        let proxy = plan.unixSocket == nil ? setup.proxies.proxy(for: plan.url) : nil
+        hasProxy = proxy != nil
+        proxyPort =
+            plan.grant == nil
+            ? nil : try proxy.flatMap { (proxy) throws(HTTPError) in try ProxySettings.port(of: proxy) }
         verification = try setup.configure(easy, url: plan.url, unixSocket: plan.unixSocket, connect: plan.connect)
     }
 
@@ -104,7 +110,17 @@ final class Job {
 
 extension Job {
     /// The connection is there and the request is about to be sent.
-    func connected() -> Bool {
+    func connected(to peer: @autoclosure () -> ConnectedPeer) -> Bool {
+        if let grant = plan.grant {
+            let peer = peer()
+            // What a proxy connects to it looks up by itself; whose name may be spoken to was decided before.
+            if peer.port != proxyPort {
+                do throws(HTTPError) { try plan.url.checkPermission(at: peer, within: grant) } catch {
+                    failure = error
+                    return false
+                }
+            }
+        }
         // libcurl sends a request again by itself when a connection that was kept dies without an answer. The server
         // may have done the work all the same.
         guard !mayHaveBeenSent || plan.mayRepeat else {

@@ -1,3 +1,4 @@
+import Capabilities
 import Cryptography
 import HTTPCore
 
@@ -28,6 +29,8 @@ struct TransferPlan: Sendable {
     /// Whether HTTP/2 is offered: without TLS nobody takes it, and waiting for that would put requests in a row.
     let mayUseHTTP2: Bool
     let unixSocket: String?
+    /// Within which the address has to be that the server's name leads to; nil for a socket, and for who may do everything.
+    let grant: Grant?
     let mayRepeat: Bool
     let onProgress: (@Sendable (HTTPProgress) -> Void)?
 
@@ -69,6 +72,9 @@ struct TransferPlan: Sendable {
         readSize = asks ? min(request.limits.readSize, 16 << 10) : request.limits.readSize
         mayUseHTTP2 = request.version == .automatic && request.url.scheme == .https
         unixSocket = request.unixSocket
+        // The engine's thread knows no caller.
+        let caller = request.unixSocket == nil ? Caller.current : nil
+        grant = caller?.isPerson == false ? caller?.grant : nil
         mayRepeat = request.mayRepeat
         onProgress = request.onProgress
     }

@@ -32,8 +32,14 @@ public struct ProxySettings: Sendable, Hashable {
     /// Whether libcurl can make something of it; its own words on that would quote the password.
     static func isUsable(_ proxy: String) throws(HTTPError) -> Bool {
         let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
-        guard let scheme = try URLParts.scheme(ofProxy: proxy) else { return false }
+        guard let (scheme, _) = try URLParts.server(ofProxy: proxy) else { return false }
         return schemes.contains(scheme.lowercased())
+    }
+
+    /// Where it listens; libcurl takes 1080 where nothing is said, whatever the scheme but https.
+    static func port(of proxy: String) throws(HTTPError) -> Int? {
+        guard let (scheme, port) = try URLParts.server(ofProxy: proxy) else { return nil }
+        return port ?? (scheme.lowercased() == "https" ? 443 : 1080)
     }
 
     func proxy(for url: HTTPURL) -> String? { url.scheme == .https ? https : http }

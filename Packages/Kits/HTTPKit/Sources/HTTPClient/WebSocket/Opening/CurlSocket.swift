@@ -32,6 +32,7 @@ final class CurlSocket: Sendable {
         let url: HTTPURL
         let unixSocket: String?
         let limit: Duration
+        let proxyPort: Int?
     }
 
     private let waker: MultiHandle.Waker
@@ -40,7 +41,10 @@ final class CurlSocket: Sendable {
 
     /// Prepares a connection; nothing is sent yet.
     init(_ request: WebSocketRequest, _ setup: ConnectionSetup) throws(HTTPError) {
-        let target = Target(url: request.url, unixSocket: request.unixSocket, limit: request.deadline)
+        let proxy = setup.proxies.proxy(for: request.url)
+        let target = Target(
+            url: request.url, unixSocket: request.unixSocket, limit: request.deadline,
+            proxyPort: try proxy.flatMap { (proxy) throws(HTTPError) in try ProxySettings.port(of: proxy) })
         let multi = try MultiHandle()
         let easy = try EasyHandle()
         let verification = try setup.configure(
@@ -71,6 +75,16 @@ final class CurlSocket: Sendable {
 
     /// The descriptor of the connection; whoever waits for it lets go of it before `close`.
     var descriptor: Int32? { handles.withLock { $0?.easy.socket } }
+
+    /// Who is at the other end; nil where that is a proxy, or a socket of this machine.
+    var peer: ConnectedPeer? {
+        handles.withLock { handles in
+            guard let target = handles?.target, let easy = handles?.easy, target.unixSocket == nil else { return nil }
+            let port = easy.int(CURLINFO_PRIMARY_PORT)
+            return port == target.proxyPort
+                ? nil : ConnectedPeer(address: easy.text(CURLINFO_PRIMARY_IP) ?? "", port: port)
+        }
+    }
 
     /// Writes as many bytes as can be, from the place given. A write that would block has to be made again with the
     /// same array, because OpenSSL may have begun with it.

@@ -25,6 +25,12 @@ struct WebSocketOpening {
         try request.url.checkPermission()
         let head = try head()
         let socket = try await connect()
+        do throws(HTTPError) {
+            if let peer = socket.peer { try request.url.checkPermission(at: peer, within: Caller.current?.grant) }
+        } catch {
+            socket.close()
+            throw error
+        }
         guard let number = socket.descriptor else { throw broken("it has no socket") }
         let descriptor: LoopDescriptor
         do throws(LoopError) {

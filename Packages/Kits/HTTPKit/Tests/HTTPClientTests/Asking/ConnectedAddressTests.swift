@@ -1,0 +1,66 @@
+import Capabilities
+import HTTPClient
+import HTTPCore
+import HTTPTesting
+import Testing
+
+@Suite("The address that a permitted name leads to is decided about, too")
+struct ConnectedAddressTests {
+    private static let script: ScriptedServer.Script = { connection in
+        while true {
+            try connection.receiveRequest()
+            try connection.answer(200, [:], "hello")
+        }
+    }
+
+    private func within<Result>(_ hosts: [String], _ body: () async throws -> Result) async rethrows -> Result {
+        let grant = Grant(Grant.Layer(.bundle("b"), hosts: .named(hosts)))
+        let caller = Caller.person(HeadlessInteraction()).narrowed(by: grant)
+        return try await Caller.$current.withValue(caller) { try await body() }
+    }
+
+    @Test(
+        "nothing is sent to this machine under another name, also over a connection that somebody else has opened",
+        .enabled(if: LoopbackName.other != nil, "/etc/hosts has no other name for 127.0.0.1"), .timeLimit(.minutes(5)))
+    func requests() async throws {
+        let name = try #require(LoopbackName.other)
+        try await ScriptedServer.run(Self.script) { server in
+            try await Lab.client { client in
+                let request = try Lab.request(server.port, host: name)
+                #expect(try await client.send(request).text == "hello")
+                for hosts in [[name], ["*"]] {
+                    let error = await Lab.failure { _ = try await within(hosts) { try await client.send(request) } }
+                    #expect(error?.kind == .notPermitted && error?.mayHaveBeenSent == false, "\(error?.message ?? "")")
+                    #expect(error?.message.contains("127.0.0.1:\(server.port), to which \(name) leads") == true)
+                }
+                #expect(server.record.requests.count == 1)
+                // The control: with the address named it is sent.
+                let text = try await within([name, "127.0.0.1"]) { try await client.send(request).text }
+                #expect(text == "hello")
+            }
+        }
+    }
+
+    @Test(
+        "nor is a WebSocket opened there",
+        .enabled(if: LoopbackName.other != nil, "/etc/hosts has no other name for 127.0.0.1"),
+        .timeLimit(.minutes(5)))
+    func webSockets() async throws {
+        let name = try #require(LoopbackName.other)
+        try await ScriptedServer.run(Self.script) { server in
+            func connect(_ hosts: [String]) async throws -> HTTPError? {
+                let request = WebSocketRequest(try HTTPURL("http://\(name):\(server.port)/"))
+                return await Lab.failure {
+                    _ = try await within(hosts) { try await WebSocketClient().connect(request) }
+                }
+            }
+            let refused = try await connect([name])
+            #expect(refused?.kind == .notPermitted)
+            #expect(server.record.requests.isEmpty)
+            // The control: with the address named it is asked, and does not know WebSockets.
+            let asked = try await connect([name, "127.0.0.1"])
+            #expect(asked != nil && asked?.kind != .notPermitted)
+            #expect(server.record.requests.count == 1)
+        }
+    }
+}
