@@ -51,6 +51,37 @@ struct GrantedPathTests {
         try await withTemporaryDirectory { try body(Place($0)) }
     }
 
+    @Test("is read and replaced piece by piece by the same rules, and what is not completed is not there")
+    func pieces() async throws {
+        try await within { place in
+            func path<Use>(_ given: GivenPath<Use>, as grant: Grant) throws -> GrantedPath {
+                try grant.path(given, from: "\(place.folder)/in")
+            }
+            for grant in [place.grant, .person] {
+                let file = try path(ReadPath("a"), as: grant).open()
+                #expect(try file.read(upTo: 2) == Array("in".utf8) && file.read(upTo: 9) == Array("/a".utf8))
+                do {
+                    let given = try path(WritePath("a"), as: grant).replacement()
+                    try given.write(Array("half".utf8).span)
+                }
+                #expect(try place.content("in/a") == "in/a")
+                let whole = try path(WritePath("made/new"), as: grant).replacement()
+                for piece in ["one ", "two"] { try whole.write(Array(piece.utf8).span) }
+                #expect(!Files.exists("\(place.folder)/in/made/new"))
+                try whole.commit()
+                #expect(try place.content("in/made/new") == "one two")
+                #expect(try Files.list("\(place.folder)/in/made").map(\.name) == ["new"])
+                try Files.remove("\(place.folder)/in/made/new")
+                #expect(throws: FileError.self) { _ = try path(ReadPath("sub"), as: grant).open() }
+            }
+            try place.link("away", to: "../out/secret")
+            #expect(throws: FileError.self) { _ = try path(ReadPath("away"), as: place.grant).open() }
+            #expect(throws: FileError.self) { _ = try path(WritePath("away"), as: place.grant).replacement() }
+            // The control: who has no bounds reads it.
+            #expect(try path(ReadPath("away"), as: .person).open().read(upTo: 20) == Array("out/secret".utf8))
+        }
+    }
+
     @Test("is read, written and added to where it was granted, with folders made on the way")
     func inside() async throws {
         try await within { place in

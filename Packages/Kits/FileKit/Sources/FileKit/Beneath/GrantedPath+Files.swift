@@ -4,7 +4,17 @@ import Glibc
 extension GrantedPath {
     /// Reads a regular file of at most `limit` bytes.
     public func read(limit: Int) throws(FileError) -> [UInt8] {
-        guard let bounds else { return try Files.read(absolute, limit: limit) }
+        if bounds == nil { return try Files.read(absolute, limit: limit) }
+        return try Files.read(try open(), limit: limit)
+    }
+
+    /// Opens a regular file for reading, for what reads it piece by piece.
+    public func open() throws(FileError) -> FileDescriptor {
+        guard let bounds else {
+            let file = try FileDescriptor.open(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY, for: "read")
+            try Files.requireRegular(try file.status(for: "read"), "read", absolute)
+            return file
+        }
         let root = try opened(bounds, "read")
         // It is looked at before it is opened, for opening alone can set off a device.
         let place = try open(root, bounds.names, to: .look, "read")
@@ -12,19 +22,28 @@ extension GrantedPath {
         try Files.requireRegular(try place.status(for: "read"), "read", absolute)
         let file = try open(root, bounds.names, to: .read, "read")
         try require(Folder.location(of: file), bounds, "read")
-        return try Files.read(file, limit: limit)
+        return file
     }
 
     /// Replaces the file, or makes it with the folders above it.
     public func write(_ bytes: [UInt8]) throws(FileError) {
-        guard let bounds else {
+        guard bounds != nil else {
             try makeFolders()
             return try Files.writeAtomically(bytes, to: absolute)
         }
-        let (folder, name) = try place(bounds)
-        let write = try AtomicWrite(name, in: try open(folder, [], to: .list, "write"), mode: nil, naming: absolute)
+        let write = try replacement()
         try write.write(bytes.span)
         try write.commit()
+    }
+
+    /// Begins to replace the file, or to make it with the folders above it, for what is written piece by piece.
+    public func replacement() throws(FileError) -> AtomicWrite {
+        guard let bounds else {
+            try makeFolders()
+            return try AtomicWrite(replacing: absolute, mode: nil)
+        }
+        let (folder, name) = try place(bounds)
+        return try AtomicWrite(name, in: try open(folder, [], to: .list, "write"), mode: nil, naming: absolute)
     }
 
     /// Adds to the end of the file, or makes it with the folders above it.

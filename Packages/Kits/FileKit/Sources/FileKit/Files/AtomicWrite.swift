@@ -3,7 +3,7 @@ import Glibc
 /// A replacement for a file: written beside it under another name, then renamed over it in one step.
 ///
 /// Until `commit` the old file is untouched; a value that goes away uncommitted removes what it wrote.
-struct AtomicWrite: ~Copyable {
+public struct AtomicWrite: ~Copyable {
     private let directory: FileDescriptor
     private let temporary: TemporaryFile
     private let name: String
@@ -43,12 +43,13 @@ struct AtomicWrite: ~Copyable {
         if !isCommitted { _ = unsafe unlinkat(directory.rawValue, temporary.name, 0) }
     }
 
-    borrowing func write(_ bytes: Span<UInt8>) throws(FileError) {
+    /// Adds to the new content.
+    public borrowing func write(_ bytes: Span<UInt8>) throws(FileError) {
         try temporary.file.writeAll(bytes)
     }
 
     /// Makes the new content durable and visible under the target's name.
-    consuming func commit() throws(FileError) {
+    public consuming func commit() throws(FileError) {
         keepOwner()
         try check(fchmod(temporary.file.rawValue, mode))
         // The file system had it, so that it takes it; the mode holds in any case.

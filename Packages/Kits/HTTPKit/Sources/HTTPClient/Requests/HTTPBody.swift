@@ -2,8 +2,8 @@
 public enum HTTPBody: Sendable {
     case none
     case bytes([UInt8])
-    /// A regular file, or a part of it, read while it is sent.
-    case file(path: String, range: Range<Int>? = nil)
+    /// A regular file, or a part of it, read while it is sent. Errors call it by `naming`, where that is not its path.
+    case file(path: String, range: Range<Int>? = nil, naming: String? = nil)
     /// Bytes that are made while they are sent. No more is asked for than the server takes, and it can be sent only
     /// once: such a request is neither repeated nor redirected.
     case stream(length: Int?, any AsyncSequence<[UInt8], any Error> & Sendable)

@@ -5,27 +5,28 @@ import HTTPCore
 final class BodyFile: Sendable {
     /// How many bytes are sent.
     let count: Int
-    let path: String
+    /// What errors call it.
+    private let name: String
     private let start: Int
     private let descriptor: Int32
 
-    init(path: String, range: Range<Int>?) throws(HTTPError) {
+    init(path: String, range: Range<Int>?, naming name: String) throws(HTTPError) {
         // O_NONBLOCK, so that a FIFO does not hold the caller up; regular files do not know it.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw Self.failure(path, Self.words(errno)) }
+        guard descriptor >= 0 else { throw Self.failure(name, Self.words(errno)) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw Self.failure(path, "it is no regular file; send it as a stream instead")
+            throw Self.failure(name, "it is no regular file; send it as a stream instead")
         }
         let size = Int(status.st_size)
         if let range, range.lowerBound < 0 || range.upperBound > size {
             close(descriptor)
             throw Self.failure(
-                path, "it has \(size) bytes, and not those from \(range.lowerBound) to \(range.upperBound)")
+                name, "it has \(size) bytes, and not those from \(range.lowerBound) to \(range.upperBound)")
         }
         _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
-        self.path = path
+        self.name = name
         self.descriptor = descriptor
         start = range?.lowerBound ?? 0
         count = range?.count ?? size
@@ -40,13 +41,13 @@ final class BodyFile: Sendable {
         while true {
             let got = unsafe pread(descriptor, buffer.baseAddress, wanted, start + offset)
             if got > 0 { return got }
-            if got == 0 { throw Self.failure(path, "it became shorter while it was sent") }
-            guard errno == EINTR else { throw Self.failure(path, Self.words(errno)) }
+            if got == 0 { throw Self.failure(name, "it became shorter while it was sent") }
+            guard errno == EINTR else { throw Self.failure(name, Self.words(errno)) }
         }
     }
 
-    private static func failure(_ path: String, _ reason: String) -> HTTPError {
-        HTTPError(.body, "cannot send \(path): \(reason)", mayHaveBeenSent: false)
+    private static func failure(_ name: String, _ reason: String) -> HTTPError {
+        HTTPError(.body, "cannot send \(name): \(reason)", mayHaveBeenSent: false)
     }
 
     // strerror is safe here: glibc keeps its text in thread-local storage.

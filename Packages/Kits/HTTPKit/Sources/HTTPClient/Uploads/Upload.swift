@@ -22,7 +22,8 @@ enum Upload: Sendable {
         switch body {
         case .none: self = .none
         case .bytes(let bytes): self = .bytes(bytes)
-        case .file(let path, let range): self = .file(try BodyFile(path: path, range: range))
+        case .file(let path, let range, let name):
+            self = .file(try BodyFile(path: path, range: range, naming: name ?? path))
         case .stream(let length, let sequence): self = .pipe(UploadPipe(length: length, reading: sequence))
         }
     }
