@@ -33,7 +33,8 @@ enum Usage {
     }
 
     static func placeholder(_ parameter: ParameterDeclaration) -> String {
-        "<\(kind(parameter.schema))>" + (parameter.isRepeated ? "…" : "")
+        let isMap = if case .map = parameter.schema.unwrapped { true } else { false }
+        return "<\(kind(parameter.schema))>" + (parameter.isRepeated || isMap ? "…" : "")
     }
 
     /// The summary with what a person needs besides: the words to choose from, and the default.
@@ -67,7 +68,8 @@ enum Usage {
         case .size: "size"
         case .time: "2h|yesterday|date"
         case .boolean: "true|false"
-        case .any, .map, .record: "json"
+        case .map: "name=value"
+        case .any, .record: "json"
         default: "text"
         }
     }

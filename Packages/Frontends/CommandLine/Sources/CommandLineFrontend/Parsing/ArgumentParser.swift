@@ -200,10 +200,18 @@ struct ArgumentParser {
     }
 
     private mutating func take(_ word: String, _ declaration: ParameterDeclaration, _ shown: String) {
-        do {
+        do throws(ValueError) {
             if let element = declaration.schema.element {
                 let value = try json(word, element)
                 parsed.arguments[declaration.name] = .array((parsed.arguments[declaration.name]?.array ?? []) + [value])
+            } else if case .map(let element) = declaration.schema.unwrapped, !word.hasPrefix("{") {
+                let (name, value) = try member(word, element)
+                var members = parsed.arguments[declaration.name]?.object ?? [:]
+                if let before = members[name], before != value {
+                    throw ValueError("is given twice", at: [name])
+                }
+                members[name] = value
+                parsed.arguments[declaration.name] = .object(members)
             } else if declaration.joinsWords {
                 let before = parsed.arguments[declaration.name]?.string.map { $0 + " " } ?? ""
                 parsed.arguments[declaration.name] = .string(before + word)
@@ -213,6 +221,15 @@ struct ArgumentParser {
         } catch {
             problems.append(error.under(shown))
         }
+    }
+
+    /// `NAME=VALUE`. Where the value may be of any kind it is a text, as all words are; others are written as an object.
+    private func member(_ word: String, _ element: Schema) throws(ValueError) -> (name: String, value: JSON) {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        // What was given may be a secret, and is not shown.
+        guard parts.count == 2, !parts[0].isEmpty else { throw ValueError("needs NAME=VALUE, or an object in JSON") }
+        let value = String(parts[1])
+        return (String(parts[0]), element.unwrapped == .any ? .string(value) : try json(value, element))
     }
 
     /// Actions take exact times; a person also says how long ago it was, or the day.

@@ -55,6 +55,28 @@ struct ArgumentParserTests {
     }
 
     @Test(
+        "are taken into a map by their names, or as an object",
+        arguments: [
+            (
+                ["--env", "A=b=c", "--env", "B=", "-H", "Accept=a, b"],
+                #"{"env":{"A":"b=c","B":""},"header":{"Accept":"a, b"}}"#
+            ),
+            (["--header", "X=1", "--env={\"A\":\"b\"}"], #"{"header":{"X":"1"},"env":{"A":"b"}}"#),
+            (["--header", "{X: 1}"], #"{"header":{"X":1}}"#),
+            (["--env", "A=b", "--env", "A=b"], #"{"env":{"A":"b"}}"#),
+            (["--env", "A=b", "--env", "A=c"], "--env.A is given twice"),
+            (["--header", "Accept: very-secret"], "--header needs NAME=VALUE, or an object in JSON"),
+            (["--env", "=x"], "--env needs NAME=VALUE, or an object in JSON"),
+        ])
+    func maps(words: [String], json: String) {
+        let action = Action(
+            "sample.map", "Take maps", .reads, .option("env", "Variables", as: [String: String].self),
+            .option("header", "Headers", as: [String: JSON].self, short: "H")
+        ) { _, _, _ in Nothing() }
+        #expect(parsed(words, action) == json)
+    }
+
+    @Test(
         "that are wrong say what would be right",
         arguments: [
             ([], "first is missing: The first word"),
