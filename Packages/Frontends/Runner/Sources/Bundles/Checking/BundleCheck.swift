@@ -131,22 +131,30 @@ public struct BundleCheck {
                     at: ["with", name], key: true)
                 continue
             }
-            guard let value = template.constant else { continue }
+            guard let value = template.constant else {
+                if parameter.schema.unwrapped == .host, let server = template.constantServer {
+                    for refusal in refusals(of: server, parameter, grant) { add(refusal, at: ["with", name]) }
+                }
+                continue
+            }
             let found = parameter.schema.problems(in: value)
             for problem in found {
                 let path = ["with", name] + problem.path
                 add("\(BundleReader.name(of: path)) \(problem.message)", at: path)
             }
             guard found.isEmpty else { continue }
-            for request in parameter.schema.requests(in: value, from: surroundings.reach.current) {
-                if case .deny(let rule, let mend) = grant.decide(request) {
-                    add("\(rule); \(mend)", at: ["with", name])
-                }
-            }
+            for refusal in refusals(of: value, parameter, grant) { add(refusal, at: ["with", name]) }
         }
         for parameter in action.parameters
         where parameter.isRequired && !members.contains(where: { $0.name == parameter.name }) {
             add("\(action.id) needs '\(parameter.name)': \(parameter.summary)", at: ["with"])
+        }
+    }
+
+    /// What may not be reached of all that a value names.
+    private func refusals(of value: JSON, _ parameter: ActionFacts.Parameter, _ grant: Grant) -> [String] {
+        parameter.schema.requests(in: value, from: surroundings.reach.current).compactMap { request in
+            if case .deny(let rule, let mend) = grant.decide(request) { "\(rule); \(mend)" } else { nil }
         }
     }
 
