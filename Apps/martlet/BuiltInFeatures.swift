@@ -39,7 +39,7 @@ enum BuiltInFeatures {
                 #if Runner
                     RunnerFeature.self
                 #endif
-            }.described("Run bundles of actions unattended", commands: "run", "runs", "file"),
+            }.described("Run bundles of actions unattended", commands: "run", "runs", "file", "shell", "http"),
         ]
     }
 }

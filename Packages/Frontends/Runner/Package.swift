@@ -36,7 +36,9 @@ let package = Package(
         .target(
             name: "RunnerFrontend",
             dependencies: [
-                "Bundles", "Expressions", "RunReports", "Runs", core, .product(name: "FileKit", package: "FileKit"),
+                "Bundles", "Expressions", "RunReports", "Runs", core,
+                .product(name: "Cryptography", package: "Cryptography"),
+                .product(name: "FileKit", package: "FileKit"), .product(name: "HTTPKit", package: "HTTPKit"),
                 .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
                 .product(name: "SandboxKit", package: "SandboxKit"),
                 .product(name: "StorageKit", package: "StorageKit"),
@@ -54,6 +56,7 @@ let package = Package(
             name: "RunnerFrontendTests",
             dependencies: [
                 "Bundles", "RunnerFrontend", "Runs", core, .product(name: "CoreTesting", package: "Core"),
+                .product(name: "Cryptography", package: "Cryptography"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "HostKit", package: "Host"),
                 .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPTesting", package: "HTTPKit"),
                 .product(name: "ProcessKit", package: "ProcessKit"),

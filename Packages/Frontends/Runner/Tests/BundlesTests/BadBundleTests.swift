@@ -124,8 +124,8 @@ struct BadBundleTests {
             "always() can be asked only in the 'if' of a step"),
         Bad(bundle(step: "action: files.list"), "3:13", "there is no action 'files.list': the feature files is off"),
         Bad(bundle(step: "action: versoin"), "3:13", "there is no action 'versoin'; did you mean 'version'?"),
-        Bad(bundle(step: "action: bash.run"), "3:13", "no action runs a program"),
-        Bad(bundle(step: "action: http.get"), "3:13", "no action sends a request"),
+        Bad(bundle(step: "action: bash.run"), "3:13", "'shell.run' runs a program"),
+        Bad(bundle(step: "action: http.get"), "3:13", "'http.request' sends a request"),
         Bad(
             bundle(step: "action: chat.summarise"), "3:13",
             "'chat.summarise'; there is chat.delete, chat.list, chat.send"),

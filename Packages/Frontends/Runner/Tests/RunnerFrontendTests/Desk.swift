@@ -25,13 +25,19 @@ struct Desk: Sendable {
 
     /// Does an action as a frontend would, with everything read anew.
     func perform(_ id: String, _ arguments: JSONObject = [:]) async throws -> any OutputValue {
-        let workbench = Workbench(
-            name: "martlet", version: "1.0",
-            features: [BuiltInFeature(essential: RunnerFeature.self), BuiltInFeature(LabFeature.self)],
-            environment: ["HOME": folder, "MARTLET_HOME": "\(folder)/home"].merging(variables) { $1 })
+        let workbench = workbench
         return try await workbench.perform(
             try workbench.registry.actions.find(id), arguments, as: .person(HeadlessInteraction(answers: answers)),
             output: output)
+    }
+
+    func action(_ id: String) throws -> Action { try workbench.registry.actions.find(id) }
+
+    private var workbench: Workbench {
+        Workbench(
+            name: "martlet", version: "1.0",
+            features: [BuiltInFeature(essential: RunnerFeature.self), BuiltInFeature(LabFeature.self)],
+            environment: ["HOME": folder, "MARTLET_HOME": "\(folder)/home"].merging(variables) { $1 })
     }
 
     /// Writes a bundle and runs it.

@@ -9,7 +9,8 @@ import Synchronization
 /// Actions for the tests. How often it was started, and what it did, is counted.
 struct LabFeature: RunningFeature {
     static let manifest = Manifest(
-        id: "lab", summary: "Actions for tests", version: "1.0", provides: [.shared((any ServerList).self)])
+        id: "lab", summary: "Actions for tests", version: "1.0",
+        provides: [.shared((any ServerList).self), .single((any TrustStore).self)])
 
     struct Counts: Sendable {
         var starts = 0
@@ -37,6 +38,7 @@ struct LabFeature: RunningFeature {
     func register(in registry: inout RegistryBuilder) {
         let server = registry.surroundings.environment["LAB_SERVER"].map { [$0] } ?? []
         registry.provide((any ServerList).self, Servers(servers: server))
+        registry.provide((any TrustStore).self, LabTrust(registry.surroundings.environment))
         registry.add(
             Action("lab.secret", "Look at a secret", .reads, .argument("name", "Which", as: SecretName.self)) {
                 context, name -> Int in
@@ -111,6 +113,26 @@ struct LabFeature: RunningFeature {
         }
         Self.count(host.host) { $0.stops += 1 }
     }
+}
+
+/// Trusts who has a certificate without defects, by the system's authorities or by those of a file.
+final class LabTrust: TrustStore {
+    let credentials: TrustCredentials
+    let generation = 0
+
+    init(_ environment: [String: String]) {
+        let own = environment["LAB_CERTIFICATE"].map { ClientIdentity(certificate: "\($0).pem", key: "\($0).key") }
+        credentials = TrustCredentials(
+            authorities: environment["LAB_AUTHORITY"].map { .file($0) } ?? .system, identity: own)
+    }
+
+    func judge(_ certificate: PresentedCertificate) -> TrustJudgement {
+        certificate.defects.isEmpty ? .accepted : .refused("nobody trusts it")
+    }
+
+    func settle(_ certificate: PresentedCertificate) async throws { throw LabError(message: "nobody trusts it") }
+
+    func tell() {}
 }
 
 struct LabError: Failure {

@@ -25,7 +25,9 @@ struct RunTests {
                         "run.start": ["bundle": .string(bundle)],
                         "run.install": ["bundle": .string(bundle), "cron": true, "every": "1h"],
                         "runs.show": [:], "runs.logs": [:], "runs.cancel": [:], "runs.prune": [:],
-                    ])
+                        "http.request": ["url": "http://127.0.0.1:1/"],
+                    ],
+                    texts: ["http.request.idempotency-key": "a word that is sent, and leads nowhere"])
             }
             #expect(violations.isEmpty, "\(violations)")
         }

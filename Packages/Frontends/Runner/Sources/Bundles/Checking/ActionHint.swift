@@ -13,11 +13,10 @@ enum ActionHint {
         let near = Suggestion.text(for: name, among: names)
         let parts = name.lowercased().split { !$0.isLetter }.map(String.init)
         if parts.contains(where: programs.contains) {
-            return
-                "\(near); no action runs a program: do that before 'martlet run', and give the bundle what came of it"
+            return "\(near); 'shell.run' runs a program in a sandbox"
         }
         if parts.contains(where: requests.contains) {
-            return "\(near); no action sends a request of your own: do that before 'martlet run'"
+            return "\(near); 'http.request' sends a request to a server"
         }
         if !near.isEmpty { return near }
         // Those that the same feature has.

@@ -1,4 +1,4 @@
-/// The beginning and the end of what a command printed, in memory that does not grow with it.
+/// The beginning and the end of a long text, such as what a command printed, in memory that does not grow with it.
 public struct OutputExcerpt: Sendable {
     static let largestHead = 16 << 10
     static let largestTail = 48 << 10
@@ -7,7 +7,9 @@ public struct OutputExcerpt: Sendable {
     private var tail: [UInt8] = []
     public private(set) var count = 0
 
-    mutating func add(_ bytes: [UInt8]) {
+    public init() {}
+
+    public mutating func add(_ bytes: [UInt8]) {
         count += bytes.count
         let room = Self.largestHead - head.count
         head += bytes.prefix(room)
