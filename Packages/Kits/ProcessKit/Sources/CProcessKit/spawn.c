@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -18,95 +19,172 @@ __attribute__((constructor)) static void note_limits(void) {
     getrlimit(RLIMIT_NOFILE, &given_descriptors);
 }
 
-// Some programs walk along all descriptors that they may have, which takes seconds where a server has raised the limit.
-// There is no attribute of posix_spawn for it, so it is set when the program has just begun.
-static void restore_limits(int process) {
-    struct rlimit current;
-    if (getrlimit(RLIMIT_NOFILE, &current) != 0 || current.rlim_cur <= given_descriptors.rlim_cur) return;
-    current.rlim_cur = given_descriptors.rlim_cur;
-    // A child that has ended needs no limit.
-    (void)prlimit(process, RLIMIT_NOFILE, &current, NULL);
+// A child runs in the memory of this process, whose thread waits for it, until it has become its program or has ended. So
+// it calls only what is safe in a signal handler, and writes to nothing but its own variables, errno and this number.
+// posix_spawn, which does the same, can neither set limits nor start the watcher from within the child. The thread sanitizer
+// makes it a fork: then the number stays 0, and the child ends with 127.
+typedef volatile int failure_number;
+
+__attribute__((noreturn)) static void fail(failure_number *failure) {
+    *failure = errno;
+    _exit(127);
 }
 
-// The signals that the child starts with as if nobody had ever touched them. Who was started by nohup to outlive the
-// terminal means its children to do so as well.
-static void default_signals(sigset_t *signals) {
+// The child starts as if nobody had ever touched its signals. Who was started by nohup to outlive the terminal means its
+// children to do so as well.
+static void default_signals(void) {
+    const struct sigaction standard = {.sa_handler = SIG_DFL};
     struct sigaction current;
-    sigfillset(signals);
-    if (sigaction(SIGHUP, NULL, &current) == 0 && current.sa_handler == SIG_IGN) sigdelset(signals, SIGHUP);
+    for (int number = 1; number < NSIG; number++) {
+        if (number == SIGHUP && sigaction(number, NULL, &current) == 0 && current.sa_handler == SIG_IGN) continue;
+        // Those that nobody may change refuse.
+        (void)sigaction(number, &standard, NULL);
+    }
 }
 
-// The last of the actions: the others may still need the descriptors that have these numbers here.
-static int add_further(posix_spawn_file_actions_t *actions, const struct processkit_spawn *request) {
+static int set_null(int number) {
+    int opened = open("/dev/null", number == 0 ? O_RDONLY : O_WRONLY);
+    if (opened < 0 || opened == number) return opened;
+    int result = dup2(opened, number);
+    close(opened);
+    return result;
+}
+
+static void set_standard(const struct processkit_spawn *request, failure_number *failure) {
+    for (int number = 0; number < 3; number++) {
+        int source = request->standard[number];
+        if (source == PROCESSKIT_INHERIT) continue;
+        if (source == PROCESSKIT_OUTPUT) source = 1;
+        if ((source == PROCESSKIT_NULL ? set_null(number) : dup2(source, number)) < 0) fail(failure);
+    }
+}
+
+// Nothing is ever written into what the watcher reads, and only this process has the other end: it ends with this process,
+// and the watcher kills the group that it is in itself.
+static char *const watching[] = {"sh", "-c", "read -r _; kill -KILL 0", NULL};
+
+struct watcher {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+};
+
+static int prepare_watcher(struct watcher *prepared, int watched) {
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawn_file_actions_init(&prepared->actions);
+    posix_spawnattr_init(&prepared->attributes);
+    posix_spawnattr_setsigmask(&prepared->attributes, &none);
+    posix_spawnattr_setflags(&prepared->attributes, POSIX_SPAWN_SETSIGMASK);
+    int failure = posix_spawn_file_actions_adddup2(&prepared->actions, watched, 0);
+    for (int number = 1; number < 3 && !failure; number++)
+        failure = posix_spawn_file_actions_addopen(&prepared->actions, number, "/dev/null", O_WRONLY, 0);
+    // The folder of the program is not kept by it.
+    if (!failure) failure = posix_spawn_file_actions_addchdir_np(&prepared->actions, "/");
+    if (!failure) failure = posix_spawn_file_actions_addclosefrom_np(&prepared->actions, 3);
+    return failure;
+}
+
+static void destroy_watcher(struct watcher *prepared) {
+    posix_spawn_file_actions_destroy(&prepared->actions);
+    posix_spawnattr_destroy(&prepared->attributes);
+}
+
+// By posix_spawn, as a second vfork would overwrite where the address sanitizer keeps the way back from the first.
+static void start_watcher(const struct watcher *prepared, failure_number *failure) {
+    static char *const environment[] = {NULL};
+    // It ignores them from the first moment on, so that it is there until the group is killed.
+    const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    enum { COUNT = sizeof ignored / sizeof *ignored };
+    const struct sigaction ignoring = {.sa_handler = SIG_IGN};
+    struct sigaction before[COUNT];
+    pid_t process;
+    for (int i = 0; i < COUNT; i++) sigaction(ignored[i], &ignoring, &before[i]);
+    errno = posix_spawn(&process, "/bin/sh", &prepared->actions, &prepared->attributes, watching, environment);
+    if (errno) fail(failure);
+    for (int i = 0; i < COUNT; i++) sigaction(ignored[i], &before[i], NULL);
+}
+
+// The last but for the limits: all before may still need the descriptors that have these numbers here.
+static void pass_descriptors(const struct processkit_spawn *request, failure_number *failure) {
     // A copy must not take the number of one that is still to be copied, so that each goes by way of a number above all.
     int above = 4 + request->passed_count;
     for (int i = 0; i < request->passed_count; i++)
         if (request->passed[i] >= above) above = request->passed[i] + 1;
-    if (request->watched >= above) above = request->watched + 1;
-    int failure = 0;
-    for (int i = 0; i < request->passed_count && !failure; i++)
-        failure = posix_spawn_file_actions_adddup2(actions, request->passed[i], above + i);
-    if (!failure && request->watched >= 0) failure = posix_spawn_file_actions_adddup2(actions, request->watched, 3);
-    for (int i = 0; i < request->passed_count && !failure; i++)
-        failure = posix_spawn_file_actions_adddup2(actions, above + i, 4 + i);
-    if (!failure && request->watched < 0 && request->passed_count > 0)
-        failure = posix_spawn_file_actions_addclose(actions, 3);
-    if (failure) return failure;
-    int first = request->passed_count > 0 ? 4 + request->passed_count : request->watched < 0 ? 3 : 4;
-    return posix_spawn_file_actions_addclosefrom_np(actions, first);
+    for (int i = 0; i < request->passed_count; i++)
+        if (dup2(request->passed[i], above + i) < 0) fail(failure);
+    for (int i = 0; i < request->passed_count; i++)
+        if (dup2(above + i, 4 + i) < 0) fail(failure);
+    close(3);
+    closefrom(request->passed_count > 0 ? 4 + request->passed_count : 3);
 }
 
-static int add_actions(posix_spawn_file_actions_t *actions, const struct processkit_spawn *request) {
-    int failure = 0;
-    for (int number = 0; number < 3 && !failure; number++) {
-        int source = request->standard[number];
-        if (source == PROCESSKIT_NULL)
-            failure = posix_spawn_file_actions_addopen(
-                actions, number, "/dev/null", number == 0 ? O_RDONLY : O_WRONLY, 0);
-        else if (source != PROCESSKIT_INHERIT)
-            failure = posix_spawn_file_actions_adddup2(actions, source, number);
+static void set_limits(const struct processkit_spawn *request, failure_number *failure) {
+    struct rlimit limit;
+    // Some programs walk along all descriptors that they may have, which takes seconds where a server has raised the limit.
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > given_descriptors.rlim_cur) {
+        limit.rlim_cur = given_descriptors.rlim_cur;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
-    if (!failure && request->terminal >= 0)
-        failure = posix_spawn_file_actions_addtcsetpgrp_np(actions, request->terminal);
-    if (!failure && request->directory)
-        failure = posix_spawn_file_actions_addchdir_np(actions, request->directory);
-    if (!failure)
-        failure = add_further(actions, request);
-    return failure;
+    if (!request->no_core) return;
+    // Both, so that the program cannot raise it again.
+    limit.rlim_cur = limit.rlim_max = 0;
+    if (setrlimit(RLIMIT_CORE, &limit) != 0) fail(failure);
+}
+
+__attribute__((noreturn, noinline)) static void become_child(
+    const struct processkit_spawn *request, const struct watcher *prepared, failure_number *failure
+) {
+    default_signals();
+    // The leader of a session leads its group as well, and may not be given another.
+    if (request->session ? setsid() < 0 : setpgid(0, 0) != 0) fail(failure);
+    if (request->watched >= 0) start_watcher(prepared, failure);
+    set_standard(request, failure);
+    // It is in the background as yet, and all signals are blocked that would stop it for this.
+    if (request->terminal >= 0 && tcsetpgrp(request->terminal, getpgrp()) != 0) fail(failure);
+    if (request->directory && chdir(request->directory) != 0) fail(failure);
+    pass_descriptors(request, failure);
+    set_limits(request, failure);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execve(request->path, request->arguments, request->environment);
+    fail(failure);
+}
+
+static void wait_for(pid_t process) {
+    while (waitpid(process, NULL, 0) < 0 && errno == EINTR) {}
 }
 
 int processkit_spawn(const struct processkit_spawn *request, int *process, int *pidfd) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, defaults;
-    sigemptyset(&none);
-    default_signals(&defaults);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    // The leader of a session leads its group as well, and may not be given another.
-    int group = request->session ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP;
-    posix_spawnattr_setflags(&attributes, (short)(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
-    int failure = add_actions(&actions, request);
-    if (!failure)
-        failure = posix_spawn(
-            process, request->path, &actions, &attributes, request->arguments, request->environment);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    if (failure) {
-        *process = -1;
-        return -failure;
+    sigset_t all, before;
+    failure_number failed = 0;
+    struct watcher prepared;
+    *process = -1;
+    if (request->watched >= 0) {
+        int failure = prepare_watcher(&prepared, request->watched);
+        if (failure) {
+            destroy_watcher(&prepared);
+            return -failure;
+        }
     }
-    restore_limits(*process);
+    // A handler that ran in the child would work on the memory of this process.
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t child = vfork();
+    if (child == 0) become_child(request, &prepared, &failed);
+    int failure = child < 0 ? errno : failed;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (request->watched >= 0) destroy_watcher(&prepared);
+    if (child > 0 && failure) wait_for(child);
+    if (failure) return -failure;
+    *process = child;
 
     // Nobody else waits for this child, so its number cannot have been given away yet.
-    *pidfd = pidfd_open(*process, 0);
+    *pidfd = pidfd_open(child, 0);
     if (*pidfd >= 0) return 0;
     failure = errno;
-    kill(-*process, SIGKILL);
-    waitpid(*process, NULL, 0);
+    kill(-child, SIGKILL);
+    wait_for(child);
     return -failure;
 }
 

@@ -16,6 +16,32 @@ struct RunTests {
         #expect(result.status == .exited(3))
     }
 
+    @Test("messages go where the results go, in their order, when they are asked to", arguments: [false, true])
+    func joined(endsWithParent: Bool) async throws {
+        var command = script("echo first; echo second >&2; echo third")
+        command.errors = .output
+        command.endsWithParent = endsWithParent
+        let result = try await launcher.run(command, timeout: .seconds(20))
+        #expect(text(result.output) == "first\nsecond\nthird\n")
+        #expect(result.errors.isEmpty)
+    }
+
+    @Test("a command without core dumps cannot allow them again, and others have the limits of this process")
+    func noCore() async throws {
+        let limits = "ulimit -S -c; ulimit -H -c"
+        var command = script("\(limits); ulimit -c unlimited 2>/dev/null; sh -c '\(limits)'")
+        command.hasNoCore = true
+        // An administrator may raise any limit.
+        let isAdministrator = geteuid() == 0
+        let lines = text(try await launcher.run(command, timeout: .seconds(20)).output)?.split(separator: "\n") ?? []
+        #expect(lines.prefix(2) == ["0", "0"] && lines.count == 4)
+        if !isAdministrator { #expect(lines.dropFirst(2) == ["0", "0"]) }
+        var own = rlimit()
+        try #require(unsafe getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &own) == 0)
+        let other = text(try await launcher.run(script("ulimit -H -c"), timeout: .seconds(20)).output)
+        #expect((other == "0\n") == (own.rlim_max == 0))
+    }
+
     @Test("a command that never answers is ended at the time limit")
     func timeout() async throws {
         let started = ContinuousClock.now

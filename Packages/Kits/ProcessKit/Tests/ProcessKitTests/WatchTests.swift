@@ -54,6 +54,14 @@ struct WatchTests {
                 watched(Command("no-such-tool", environment: CommandEnvironment(path))), timeout: .seconds(20))
         }
         #expect(error?.kind == .notFound)
+        try await withTemporaryDirectory { directory in
+            try makeFile("\(directory)/text", "no program", mode: 0o700)
+            let refused = await #expect(throws: ProcessError.self) {
+                try await launcher.run(
+                    watched(Command("\(directory)/text", environment: CommandEnvironment(path))), timeout: .seconds(20))
+            }
+            #expect(refused?.kind == .notExecutable)
+        }
     }
 
     @Test("has its time when it is asked to end, and nothing stays behind")

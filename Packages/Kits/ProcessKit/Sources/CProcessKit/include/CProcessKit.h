@@ -1,10 +1,11 @@
-// What Swift cannot do itself: spawn with glibc's extensions, pidfd (behind _GNU_SOURCE), signal handlers.
+// What Swift cannot do itself: code in a child before it becomes a program, pidfd (behind _GNU_SOURCE), signal handlers.
 #pragma once
 
 #include <stdbool.h>
 
 // What becomes of a standard descriptor in the child, when it is not the number of a descriptor to copy.
-enum { PROCESSKIT_INHERIT = -1, PROCESSKIT_NULL = -2 };
+// PROCESSKIT_OUTPUT is for messages, which go where the results go then.
+enum { PROCESSKIT_INHERIT = -1, PROCESSKIT_NULL = -2, PROCESSKIT_OUTPUT = -3 };
 
 struct processkit_spawn {
     const char *_Nonnull path;
@@ -12,10 +13,11 @@ struct processkit_spawn {
     char *_Nullable const *_Nonnull environment;
     const char *_Nullable directory;
     int standard[3];
-    int watched;  // becomes descriptor 3 of the child; negative for none
+    int watched; // at the end of this the child's group is killed; negative for none
     const int *_Nullable passed; // become descriptors 4 and so on of the child
     int passed_count;
     bool session; // whether the child's group is a session too, without a terminal
+    bool no_core; // whether neither it nor what it starts leaves core dumps
     int terminal; // made the child's before it runs; -1 for none
 };
 

@@ -15,19 +15,18 @@ struct Spawn {
         try command.check()
         let path = try command.locate()
         var pipes = try Pipes(command)
-        let program = command.program(at: path)
-        let arguments = StringVector(program.words)
+        let arguments = StringVector([command.executable] + command.arguments)
         let environment = StringVector(command.environment.variables.map { "\($0.key)=\($0.value)" })
         let standard = (pipes.theirs[0], pipes.theirs[1], pipes.theirs[2])
         var (process, pidfd): (Int32, Int32) = (-1, -1)
-        let result = unsafe program.path.withCString { path in
+        let result = unsafe path.withCString { path in
             unsafe withOptionalCString(command.workingDirectory) { directory in
                 unsafe command.descriptors.withUnsafeBufferPointer { passed in
                     var request = unsafe processkit_spawn(
                         path: path, arguments: arguments.pointer, environment: environment.pointer,
                         directory: directory, standard: standard, watched: pipes.theirs[3],
                         passed: passed.baseAddress, passed_count: Int32(passed.count),
-                        session: command.hasOwnSession, terminal: terminal ?? -1)
+                        session: command.hasOwnSession, no_core: command.hasNoCore, terminal: terminal ?? -1)
                     return unsafe processkit_spawn(&request, &process, &pidfd)
                 }
             }
@@ -94,6 +93,7 @@ private struct Pipes: ~Copyable {
         switch command.errors {
         case .null: add(PROCESSKIT_NULL)
         case .inherit: add(PROCESSKIT_INHERIT)
+        case .output: add(PROCESSKIT_OUTPUT)
         case .pipe, .tail: try addPipe(childReads: false)
         }
         if command.endsWithParent { try addPipe(childReads: true) } else { add(PROCESSKIT_NULL) }

@@ -20,6 +20,8 @@ public struct Command: Sendable {
     public var hasOwnSession = false
     /// Whether the child's group is killed as soon as this process is gone, also when that was killed itself.
     public var endsWithParent = false
+    /// Whether neither the child nor what it starts can leave a core dump: its memory may hold what is in no file.
+    public var hasNoCore = false
     /// Whether what the child has started goes on once the child itself has ended, as `setsid --fork` means it to.
     /// Otherwise it is killed with the group. For
     /// `Launcher.withChild`: `run` kills it in any case.
@@ -67,6 +69,8 @@ public struct Command: Sendable {
         case null
         /// Where those of this process go.
         case inherit
+        /// Where its results go, so that both keep their order.
+        case output
         /// To the child's `errors`; a child that writes more than is read has to wait.
         case pipe
         /// Read all the time, so that the child never waits; the last `limit` bytes are kept.
