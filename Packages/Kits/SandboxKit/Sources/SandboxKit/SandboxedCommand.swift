@@ -1,5 +1,6 @@
 import Capabilities
 import FileKit
+import Glibc
 public import ProcessKit
 
 /// A command in its sandbox. What is guarded in its folder stays guarded for as long as this value is there, so it has to
@@ -10,6 +11,8 @@ public final class SandboxedCommand: Sendable {
     private let guarded: GuardedNames?
     private let options: FileDescriptor
     private let filter: FileDescriptor
+    /// What bubblewrap tells of how it went.
+    private let status: FileDescriptor
 
     init(
         _ words: [String], options: [[UInt8]], variables: [String: String], guarded: GuardedNames?
@@ -21,9 +24,10 @@ public final class SandboxedCommand: Sendable {
         self.options = try MemoryFile.holding((["--clearenv".bytes] + inside + options).flatMap { $0 + [0] })
         // Neither its place nor its variables are the command's: they could have it load or be another program.
         var command = Command(
-            try Self.program(), ["--args", "4", "--seccomp", "5", "--"] + words, environment: CommandEnvironment([:]),
-            workingDirectory: "/")
-        command.descriptors = [self.options.rawValue, self.filter.rawValue]
+            try Self.program(), ["--args", "4", "--seccomp", "5", "--json-status-fd", "6", "--"] + words,
+            environment: CommandEnvironment([:]), workingDirectory: "/")
+        self.status = try MemoryFile.holding([])
+        command.descriptors = [self.options.rawValue, self.filter.rawValue, self.status.rawValue]
         command.errors = .tail(limit: 4096)
         self.command = command
     }
@@ -35,10 +39,30 @@ public final class SandboxedCommand: Sendable {
         throw SandboxError(.unavailable, "commands have to run in a sandbox of bubblewrap; \(SandboxError.mend)")
     }
 
-    /// Why the sandbox could not be made, by how it ended and what it said; nil where the command has run.
+    /// Why the sandbox could not be made or the program not be started in it, by how it ended and what it said; nil where
+    /// the command has run.
     public func failure(_ status: ChildStatus?, errors: [UInt8]) -> SandboxError? {
-        guard case .exited(1) = status, errors.starts(with: "bwrap: ".utf8) else { return nil }
-        return SandboxError(
+        hasFailed(status) ? Self.failure(errors) : nil
+    }
+
+    static func failure(_ errors: [UInt8]) -> SandboxError {
+        SandboxError(
             .unavailable, "the sandbox of the command could not be made: \(SandboxEngine.firstLine(of: errors))")
+    }
+
+    /// Whether it has ended by itself and the program was not started.
+    ///
+    /// Bubblewrap tells an exit code of what it could start only, and what it starts cannot write here.
+    func hasFailed(_ ended: ChildStatus?) -> Bool {
+        guard case .exited = ended else { return false }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe pread(status.rawValue, &bytes, bytes.count, 0)
+        return !String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).contains("\"exit-code\"")
+    }
+
+    /// The exit code by which a shell tells that it cannot start a program, where that is the failure.
+    static func exitCode(ofUnstarted errors: [UInt8]) -> Int32? {
+        guard errors.starts(with: "bwrap: execvp ".utf8) else { return nil }
+        return SandboxEngine.firstLine(of: errors).hasSuffix("No such file or directory") ? 127 : 126
     }
 }

@@ -33,7 +33,10 @@ public final class CommandRunner: Sendable {
     ///   - root: the folder in or above it in which a command in a sandbox may write.
     ///   - hidden: what it must not see of that, in a sandbox.
     ///   - kept: what it may see and not write.
-    /// - Throws: `SandboxError` where it was to be in a sandbox and could not be; then it was not run.
+    /// - Returns: how it ended; with the exit code 127 of a shell where there is no such program in the sandbox, and 126
+    ///   where it cannot be executed.
+    /// - Throws: `SandboxError` where it was to be in a sandbox and could not be; then it was not run. Without a sandbox
+    ///   `ProcessError` where the program cannot be started.
     public func run(
         _ words: [String], input: [UInt8]? = nil, in folder: Folder, of root: Folder, hiding hidden: [String] = [],
         keeping kept: [String] = [], limit: Duration? = nil,
@@ -41,34 +44,37 @@ public final class CommandRunner: Sendable {
     ) async throws -> CommandResult {
         // It is open for as long as it takes to start there.
         defer { withExtendedLifetime(folder) {} }
-        let whole = ["sh", "-c", "ulimit -c 0; exec \"$@\" 2>&1", "sh"] + words
         guard var sandbox else {
             // By its descriptor: no path can be made to lead elsewhere meanwhile.
-            var command = Command(
-                whole[0], Array(whole.dropFirst()), environment: CommandEnvironment(variables),
+            let command = Command(
+                words[0], Array(words.dropFirst()), environment: CommandEnvironment(variables),
                 workingDirectory: "/proc/self/fd/\(folder.descriptor.rawValue)")
-            command.errors = .null
-            return try await follow(command, input, for: limit, telling: tell).result
+            return try await follow(command, input, for: limit, telling: tell)
         }
         sandbox.hidden += hidden
         sandbox.kept += kept
-        let sandboxed = try await engine.command(whole, in: sandbox, around: root, from: folder)
+        let sandboxed = try await engine.command(words, in: sandbox, around: root, from: folder)
         // What it guards stays guarded until the command has ended.
         defer { withExtendedLifetime(sandboxed) {} }
-        let (result, errors) = try await follow(sandboxed.command, input, for: limit, telling: tell)
-        if let failure = sandboxed.failure(result.status, errors: errors) { throw failure }
+        var result = try await follow(sandboxed.command, input, for: limit, telling: tell)
+        guard sandboxed.hasFailed(result.status) else { return result }
+        // What was not run has printed nothing: there is only what bubblewrap says.
+        let errors = Array(result.output.text.utf8)
+        guard let code = SandboxedCommand.exitCode(ofUnstarted: errors) else { throw SandboxedCommand.failure(errors) }
+        result.status = .exited(code)
         return result
     }
 
     /// What keeps sandboxes from working on this machine; nil where they work.
     public func problem() async throws -> SandboxError? { try await engine.problem() }
 
-    /// `errors` is what whoever starts the command has to say.
     private func follow(
         _ given: Command, _ input: [UInt8]?, for limit: Duration?,
         telling tell: @escaping @Sendable (String) async -> Void
-    ) async throws -> (result: CommandResult, errors: [UInt8]) {
+    ) async throws -> CommandResult {
         var command = given
+        command.errors = .output
+        command.hasNoCore = true
         if let input { command.input = .bytes(input) }
         // It must not outlive a server that was killed.
         command.endsWithParent = true
@@ -83,7 +89,7 @@ public final class CommandRunner: Sendable {
             return try await withTaskCancellationHandler {
                 let result = await work.value
                 try Task.checkCancellation()
-                return (result, child.errorTail)
+                return result
             } onCancel: {
                 stopping.finish()
             }

@@ -1,0 +1,85 @@
+import FileKit
+import Glibc
+import ProcessKit
+import Testing
+
+@testable import SandboxKit
+
+@Suite("A command that is run", .timeLimit(.minutes(10)), .enabled(if: Place.isThere))
+struct RunnerTests {
+    static let sandboxes: [Sandbox?] = [nil, Sandbox()]
+
+    private func run(_ words: [String], in place: Place, _ sandbox: Sandbox?) async throws -> CommandResult {
+        let folder = try Folder(beneath: place.folder)
+        return try await CommandRunner(variables: Place.variables, sandbox: sandbox)
+            .run(words, in: folder, of: folder) { _ in }
+    }
+
+    @Test("has its messages among what it prints, in their order", arguments: sandboxes)
+    func joined(sandbox: Sandbox?) async throws {
+        try await Place.run { place in
+            let result = try await run(["sh", "-c", "echo a; echo b >&2; echo c; exit 3"], in: place, sandbox)
+            #expect(result.output.text == "a\nb\nc\n" && result.status == .exited(3))
+        }
+    }
+
+    @Test("leaves no core dump", arguments: sandboxes)
+    func noCore(sandbox: Sandbox?) async throws {
+        try await Place.run { place in
+            let result = try await run(["sh", "-c", "ulimit -S -c; ulimit -H -c"], in: place, sandbox)
+            #expect(result.output.text == "0\n0\n")
+        }
+    }
+
+    @Test("has the exit code of a shell where there is no such program in the sandbox, or none that can be executed")
+    func unstarted() async throws {
+        try await Place.run { place in
+            try place.write("text", "no program")
+            for (program, code) in [("no-such-program", Int32(127)), ("./text", 126), ("./text/x", 126)] {
+                let result = try await run([program], in: place, Sandbox())
+                #expect(result.status == .exited(code), "\(program)")
+                #expect(result.output.text.contains(program))
+            }
+        }
+    }
+
+    @Test("is not taken for a sandbox that could not be made, whatever it prints, and that is not taken for a command")
+    func failed() async throws {
+        try await Place.run { place in
+            for words in ["bwrap: no", "bwrap: execvp x: No such file or directory"] {
+                let result = try await run(["sh", "-c", "echo '\(words)' >&2; exit 1"], in: place, Sandbox())
+                #expect(result.status == .exited(1) && result.output.text == "\(words)\n")
+            }
+            // Nothing of it is in the view, so that it cannot start there.
+            let (folder, outside) = (try Folder(beneath: place.folder), try Folder(beneath: "\(place.base)/outside"))
+            let error = await #expect(throws: SandboxError.self) {
+                try await CommandRunner(variables: Place.variables, sandbox: Sandbox())
+                    .run(["true"], in: outside, of: folder) { _ in }
+            }
+            #expect(error?.kind == .unavailable && error?.message.contains("\(place.base)/outside") == true)
+        }
+    }
+
+    @Test("does not write what is told of its end, and keeps none of the folders that were made for it open")
+    func told() async throws {
+        try await Place.run { place in
+            let result = try await run(
+                ["sh", "-c", "ls -l /proc/self/fd /proc/1/fd 2>/dev/null | grep -c memfd; echo done"], in: place,
+                Sandbox())
+            #expect(result.output.text == "0\ndone\n")
+            #expect(try place.names() == [])
+            // They are closed by another thread.
+            let deadline = ContinuousClock.now + .seconds(60)
+            while Self.hasOpen(beneath: place.folder), ContinuousClock.now < deadline { await Task.yield() }
+            #expect(!Self.hasOpen(beneath: place.folder))
+        }
+    }
+
+    private static func hasOpen(beneath path: String) -> Bool {
+        (0..<1024).contains { number in
+            var target = [CChar](repeating: 0, count: 4096)
+            guard unsafe readlink("/proc/self/fd/\(number)", &target, target.count - 1) > 0 else { return false }
+            return String(decoding: target.map(UInt8.init(bitPattern:)), as: UTF8.self).hasPrefix("\(path)/")
+        }
+    }
+}
