@@ -4,40 +4,60 @@ import HTTPTesting
 import ProcessKit
 import SandboxKit
 
-/// A command in a sandbox against bubblewrap alone, with name spaces and the whole machine read-only, in turns.
+/// A command in a sandbox against bubblewrap alone, in turns: with name spaces and the whole machine read-only, and with the
+/// options of the sandbox, of which ours has to find out what to show, hide and guard.
 enum SandboxBenchmark {
     private static let rounds = 200
     private static let variables = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
 
     static func run() async throws -> [Figure] {
         try await TemporaryDirectory.run { path in
-            let opened = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            guard opened >= 0 else { throw BenchmarkError("cannot open \(path)") }
-            let folder = Folder(FileDescriptor(owning: opened, path: path))
+            let (folder, other) = (try makeFolder("\(path)/own"), try makeFolder("\(path)/other"))
             let (runner, launcher) = (CommandRunner(variables: variables, sandbox: Sandbox()), Launcher())
+            let engine = SandboxEngine(launcher: launcher, variables: variables)
             let bare = Command(
                 "bwrap", ["--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"],
                 environment: CommandEnvironment(variables), workingDirectory: path)
-            var (ours, theirs, alone): ([Duration], [Duration], [Duration]) = ([], [], [])
+            let plain = Command("true", environment: CommandEnvironment(variables))
+            var (ours, theirs, same, alone): ([Duration], [Duration], [Duration], [Duration]) = ([], [], [], [])
             for round in 0..<rounds {
                 let own = try await time {
                     let result = try await runner.run(["true"], in: folder, of: folder) { _ in }
                     guard result.status?.isSuccess == true else { throw BenchmarkError(result.output.text) }
                 }
-                let peer = try await time { _ = try await launcher.run(bare, timeout: .seconds(10)) }
-                let plain = Command("true", environment: CommandEnvironment(variables))
-                let none = try await time { _ = try await launcher.run(plain, timeout: .seconds(10)) }
+                let peer = try await time { try await run(bare, launcher) }
+                // In a folder of its own, so that neither finds what the other has made to guard a name.
+                let prepared = try await engine.command(["true"], in: Sandbox(), around: other, from: other)
+                let equal = try await time { try await run(prepared.command, launcher) }
+                withExtendedLifetime(prepared) {}
+                let none = try await time { try await run(plain, launcher) }
                 // The first finds out what this machine allows.
-                if round > 0 { (ours, theirs, alone) = (ours + [own], theirs + [peer], alone + [none]) }
+                guard round > 0 else { continue }
+                (ours, theirs, same, alone) = (ours + [own], theirs + [peer], same + [equal], alone + [none])
             }
-            let (own, peer, none) = (median(ours), median(theirs), median(alone))
+            let (own, peer, equal, none) = (median(ours), median(theirs), median(same), median(alone))
             return [
                 Figure("a command in a sandbox / bwrap … true", own / peer, "ratio", .atMost(1.3)),
+                Figure("a command in a sandbox / bwrap with its options", own / equal, "ratio"),
                 Figure("a command in a sandbox", own / .milliseconds(1), "ms"),
+                Figure("bwrap with its options", equal / .milliseconds(1), "ms"),
                 Figure("bwrap … true", peer / .milliseconds(1), "ms"),
                 Figure("true", none / .milliseconds(1), "ms"),
             ]
         }
+    }
+
+    private static func makeFolder(_ path: String) throws -> Folder {
+        try Files.makeDirectories(path)
+        let opened = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard opened >= 0 else { throw BenchmarkError("cannot open \(path)") }
+        return Folder(FileDescriptor(owning: opened, path: path))
+    }
+
+    /// What fails at once would be fast.
+    private static func run(_ command: Command, _ launcher: Launcher) async throws {
+        let done = try await launcher.run(command, timeout: .seconds(10))
+        guard done.status.isSuccess else { throw BenchmarkError(String(decoding: done.errors, as: UTF8.self)) }
     }
 
     private static func time(_ work: () async throws -> Void) async throws -> Duration {
