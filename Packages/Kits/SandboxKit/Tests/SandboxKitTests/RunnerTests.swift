@@ -68,9 +68,6 @@ struct RunnerTests {
                 Sandbox())
             #expect(result.output.text == "0\ndone\n")
             #expect(try place.names() == [])
-            // They are closed by another thread.
-            let deadline = ContinuousClock.now + .seconds(60)
-            while Self.hasOpen(beneath: place.folder), ContinuousClock.now < deadline { await Task.yield() }
             #expect(!Self.hasOpen(beneath: place.folder))
         }
     }
