@@ -10,6 +10,9 @@ let wanted = CommandLine.arguments.dropFirst().first
 let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("start", StartBenchmark.run),
     ("lookup", LookupBenchmark.run),
+    ("door", DoorBenchmark.run),
+    ("granted-open", GrantedOpenBenchmark.run),
+    ("session", SessionBenchmark.run),
     ("compose", ComposeBenchmark.run),
     ("json", JSONBenchmark.run),
     ("json-stream", JSONStreamBenchmark.run),
