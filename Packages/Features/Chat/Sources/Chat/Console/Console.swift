@@ -66,9 +66,11 @@ struct Console: Sendable {
         }
     }
 
-    /// The mode. Nil when the model has no tools, or while no model can be reached.
+    /// The mode. Nil when the model has no tools, or rules of its own for them, or while no model can be reached.
     private func modeNow(_ chatting: Chatting) async throws -> ToolMode? {
-        do { return try await chatting.mode() } catch let error as ChatError where error.mayRetry { return nil }
+        do { return try await chatting.ownRuler() == nil ? chatting.mode() : nil } catch let error as ChatError
+            where error.mayRetry
+        { return nil }
     }
 
     /// A server that chooses the model itself is named alone.
@@ -208,14 +210,9 @@ struct Console: Sendable {
                 _ = try await pick(chatting, "Which model shall answer from now on?")
             }
         case .tools:
-            let mode = try await chatting.mode()
-            context.notice(try await chatting.use(mode: mode == nil ? .readOnly : nil).words)
-        case .mode(nil): context.notice(try await chatting.mode().words)
-        case .mode(let name?):
-            guard name == "off" || ToolMode(rawValue: name) != nil else {
-                throw ConsoleCommandError(message: "the modes are off, read-only, workspace and full")
-            }
-            context.notice(try await chatting.use(mode: ToolMode(rawValue: name)).words)
+            let name = try await chatting.mode() == nil ? ToolMode.readOnly.rawValue : "off"
+            context.notice(try await mode(name, chatting))
+        case .mode(let name): context.notice(try await mode(name, chatting))
         case .system(let text):
             var fresh = wish
             (fresh.system, fresh.conversation, fresh.goesOn) = (text, nil, false)
@@ -240,6 +237,18 @@ struct Console: Sendable {
             return try await perform(.new, &chatting, &said)
         }
         return nil
+    }
+
+    /// Sets how far the model goes, if that is named, and says how far that is.
+    private func mode(_ name: String?, _ chatting: Chatting) async throws -> String {
+        if let ruler = try await chatting.ownRuler() {
+            return "\(ruler) goes by tools and rules of its own; a mode is about the tools of this machine"
+        }
+        guard let name else { return try await chatting.mode().words }
+        guard name == "off" || ToolMode(rawValue: name) != nil else {
+            throw ConsoleCommandError(message: "the modes are off, read-only, workspace and full")
+        }
+        return try await chatting.use(mode: ToolMode(rawValue: name)).words
     }
 }
 

@@ -259,6 +259,12 @@ actor Chatting {
     /// How far the model goes with tools; nil where it has none.
     func mode() async throws -> ToolMode? { try await chosenOptions(chosen()).mode }
 
+    /// Who answers, where that goes by tools and rules of its own, which no mode of ours changes.
+    func ownRuler() async throws -> String? {
+        let provider = try await chosen().provider
+        return provider.runsTools && !provider.obeysMode ? PlainText.escape(provider.name) : nil
+    }
+
     /// Lets the model go so far from now on.
     func use(mode: ToolMode?) async throws -> ToolMode? {
         try ToolFolder(context).check(mode)

@@ -1,4 +1,5 @@
 import Capabilities
+import FileKit
 import HTTPTesting
 import JSON
 import Testing
@@ -148,6 +149,34 @@ struct ConsoleTests {
             #expect(desk.asked.map { $0.tools.contains("saw") } == [false, true, false])
             #expect(done.notices.contains("read-only: the model may look around"))
             #expect(done.notices.contains("no tools"))
+        }
+    }
+
+    @Test("shows and sets how far the model goes")
+    func modes() async throws {
+        try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
+            let folder = "\(desk.folder)/work"
+            try Files.makeDirectories(folder)
+            desk.current = folder
+            desk.person = Person(types: "/mode", "/mode workspace", "one", "/mode off", "two", "/mode fast")
+            let done = try await desk.run("chat.send")
+            #expect(desk.asked.map { $0.tools.contains("fs_write") } == [true, false])
+            let told = ["no tools", "workspace: the model edits files", "no tools", "the modes are off, read-only"]
+            #expect(told.allSatisfy(done.notices.contains), "\(done.notices)")
+        }
+    }
+
+    @Test("claims no mode for a server that goes by rules of its own")
+    func serverModes() async throws {
+        try await Desk.run(answers: Answers.say("A")) { desk in
+            desk.environment = [
+                "GATEWAY_BASE_URL": "http://127.0.0.1:\(desk.server.port)", "GATEWAY_API_KEY": Desk.key,
+            ]
+            desk.person = Person(types: "/mode full", "/tools", "/quit")
+            let done = try await desk.run("chat.send", ["mode": "workspace"])
+            let told = done.heard.notices.count { $0.contains("goes by tools and rules of its own") }
+            #expect(told == 2, "\(done.notices)")
+            #expect(!done.notices.contains("(mode "), "\(done.notices)")
         }
     }
 
