@@ -66,5 +66,6 @@ private struct ApprovalRow: Record {
         Field("arguments", "Patterns for values of the input") { row -> JSON? in
             row.rule.arguments.isEmpty ? nil : row.rule.arguments.json
         },
+        Field("note", "Why it has no effect") { $0.rule.emptiness.map(PlainText.escape) },
     ]
 }

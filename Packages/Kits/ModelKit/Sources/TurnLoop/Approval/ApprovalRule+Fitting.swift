@@ -16,6 +16,25 @@ extension ApprovalRule {
         return arguments.map { pointer, pattern in fit(request, words, at: pointer, pattern, places) }.min() ?? .yes
     }
 
+    /// Why no command is allowed by a rule that allows commands, such as one from before these were compared word by word;
+    /// nil where some can be, and for all other rules.
+    public var emptiness: String? {
+        guard verdict == .allow else { return nil }
+        for (pointer, pattern) in arguments.sorted(by: { $0.key < $1.key }) where JSONPointer.namesCommand(pointer) {
+            let words = pattern.split(whereSeparator: \.isWhitespace).map(String.init)
+            if let word = words.first(where: {
+                $0.allSatisfy("&|;<>".contains) || $0.contains("$(") || $0.contains("`")
+            }) {
+                return "allows nothing: commands are compared word by word, and \(word) is none"
+            }
+            if CommandReach.runsOthers(words) {
+                return
+                    "allows nothing: \(words.first ?? "it") runs other programs, or writes, and is asked about each time"
+            }
+        }
+        return nil
+    }
+
     /// A star in what denies or asks is any name, whatever is in that.
     private func matches(_ pattern: String, _ name: String) -> Bool {
         verdict == .allow ? Glob.matches(pattern, name) : Glob.matchesWide(pattern, name)

@@ -22,6 +22,18 @@ struct CommandRuleTests {
     }
 
     @Test(
+        "tells which of the rules that allow have no effect any more",
+        arguments: [
+            ("git status", false), ("make *", false), ("git diff > *", true), ("make && make test", true),
+            ("sudo *", true),
+            ("env *", true), ("echo $(date)", true), ("*", false),
+        ])
+    func emptiness(pattern: String, isEmpty: Bool) {
+        #expect((rule(.allow, pattern).emptiness != nil) == isEmpty)
+        #expect(rule(.deny, pattern).emptiness == nil)
+    }
+
+    @Test(
         "allow what they name word by word, each part by itself",
         arguments: [
             ("git status", true), ("git   status\t-s", true), ("git status 'a b'", true), ("git 'status'", true),
