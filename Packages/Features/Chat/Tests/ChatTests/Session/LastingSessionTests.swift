@@ -1,0 +1,145 @@
+import Capabilities
+import FileKit
+import Glibc
+import HTTPTesting
+import JSON
+import Testing
+
+@testable import Chat
+@testable import CoreTesting
+@testable import Registry
+
+/// A process of its own, since descriptors, threads and memory are counted.
+@Suite("A session that lasts", .timeLimit(.minutes(20)))
+struct LastingSessionTests {
+    @Test("is after its second day as it was after its first: callers side by side, tools, new settings, cancellations")
+    func days() async throws {
+        await #expect(processExitsWith: .success) { try await FastMotion.run() }
+    }
+}
+
+/// Days of a session in some seconds: each is 50 callers who do 20 things each, of which every third is a turn with a tool
+/// and every 20th is cancelled, while the settings change 500 times.
+private struct FastMotion: Sendable {
+    private static let (callers, things, changes) = (50, 20, 500)
+
+    let test: TestHost
+    let folder: String
+
+    static func run() async throws {
+        try await ScriptedServer.run(answer) { server in
+            try await TemporaryDirectory.run { folder in
+                // Limits and pauses take their time: nobody moves the clock here.
+                let test = try TestHost(
+                    [Workshop.self, ChatFeature.self].map { BuiltInFeature($0) }, settings: settings(0),
+                    environment: [
+                        "OPENAI_BASE_URL": "http://127.0.0.1:\(server.port)/v1", "OPENAI_API_KEY": Desk.key,
+                    ], folder: folder, clock: TestClock(), time: ContinuousClock())
+                let motion = FastMotion(test: test, folder: folder)
+                try await ChatServices.$localServers.withValue([]) {
+                    try await motion.day(1)
+                    let evening = try await motion.counted()
+                    try await motion.day(2)
+                    let next = try await motion.counted()
+                    #expect(next.descriptors <= evening.descriptors, "\(evening) and then \(next)")
+                    #expect(next.threads <= evening.threads + 2, "\(evening) and then \(next)")
+                    #expect(next.generations == 1, "\(next)")
+                    #expect(next.memory - evening.memory < 24 << 20, "\(evening) and then \(next)")
+                }
+                let stuck = await test.session.close()
+                #expect(stuck == [])
+            }
+        }
+    }
+
+    private static let answer: ScriptedServer.Script = { connection in
+        let request = try connection.receiveRequest()
+        guard request.method == "POST" else { return try connection.respond(#"{"object":"list","data":[]}"#) }
+        let said = String(decoding: request.body, as: UTF8.self)
+        let callsTool = said.contains("with a tool") && !said.contains("\"tool_call_id\"")
+        try connection.begin()
+        try connection.send(
+            callsTool ? Answers.call("shop.stock", input: ["thing": "nails"]) : Answers.say("Yes"))
+    }
+
+    private static func settings(_ number: Int) -> String { "{chat: {'max-tokens': \(1000 + number % 7)}}" }
+
+    private func day(_ day: Int) async throws {
+        let failures = try await withThrowingTaskGroup(of: [String].self) { group in
+            for caller in 0..<Self.callers { group.addTask { await things(of: caller, on: day) } }
+            group.addTask {
+                for number in 1...Self.changes {
+                    try test.change(settings: Self.settings(number))
+                    // Another action has to take it up before the next one comes, or few would be.
+                    try await test.perform("chat.usage")
+                }
+                return []
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(failures == [], "on day \(day), \(failures.count) times: \(failures.prefix(5))")
+    }
+
+    /// What went wrong of all that a caller did.
+    private func things(of caller: Int, on day: Int) async -> [String] {
+        var failures: [String] = []
+        for number in 0..<Self.things {
+            let message = "day \(day), caller \(caller), number \(number)"
+            let (id, arguments): (String, JSONObject) =
+                switch (caller + number) % 3 {
+                case 0:
+                    (
+                        "chat.send",
+                        ["message": .string("\(message), with a tool"), "model": "openai/small-1", "tools": true]
+                    )
+                case 1: ("chat.list", ["limit": 5])
+                default: ("chat.search", ["words": ["caller", .string(String(caller))]])
+                }
+            let isCancelled = (caller * Self.things + number) % 20 == 19
+            let work = Task { try await test.perform(id, arguments) }
+            if isCancelled {
+                for _ in 0..<(caller * 7) { await Task.yield() }
+                work.cancel()
+            }
+            do {
+                let result = try await work.value
+                // One that was stopped has an end of its own.
+                if id == "chat.send", !isCancelled, result["result"] != "Yes" {
+                    failures.append("\(message): \(result.text())")
+                }
+            } catch {
+                if !isCancelled { failures.append("\(message): \(AnyFailure(error).message)") }
+            }
+        }
+        return failures
+    }
+
+    private struct Counts {
+        let descriptors: Int
+        let threads: Int
+        let generations: Int
+        /// In bytes, of this process.
+        let memory: Int
+    }
+
+    /// What there is once everything that was begun has ended, as far as that comes by itself.
+    private func counted() async throws -> Counts {
+        var counts = try count()
+        // A connection that was let go of is closed by a thread of its own.
+        for _ in 0..<200 {
+            await Task.yield()
+            let next = try count()
+            if next.descriptors < counts.descriptors || next.threads < counts.threads { counts = next }
+        }
+        return counts
+    }
+
+    private func count() throws -> Counts {
+        let fields = String(decoding: try Files.read("/proc/self/statm", limit: 4096), as: UTF8.self).split(
+            separator: " ")
+        return Counts(
+            descriptors: try Files.list("/proc/self/fd").count, threads: try Files.list("/proc/self/task").count,
+            generations: test.session.liveGenerations,
+            memory: (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))))
+    }
+}
