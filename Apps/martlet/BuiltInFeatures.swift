@@ -30,12 +30,14 @@ enum BuiltInFeatures {
                     ChatFeature.self
                 #endif
             }.described("Talk to models, with tools and a history", commands: "chat", "ask"),
-            BuiltInFeature(trait: "Gateway", provides: "DataStore", "ModelProvider", "ServerList") {
+            BuiltInFeature(
+                trait: "Gateway", provides: "DataStore", "ModelProvider", "ServerList", "GrantHolders"
+            ) {
                 #if Gateway
                     GatewayFeature.self
                 #endif
             }.described("Serve models, tools and sessions to other programs"),
-            BuiltInFeature(trait: "Runner", provides: "DataStore", "CompanionFiles") {
+            BuiltInFeature(trait: "Runner", provides: "DataStore", "CompanionFiles", "GrantHolders") {
                 #if Runner
                     RunnerFeature.self
                 #endif

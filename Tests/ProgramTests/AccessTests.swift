@@ -28,6 +28,44 @@ struct AccessTests {
         }
     }
 
+    @Test("is for a bundle what it says, and for a token the routes of its scopes")
+    func holders() async throws {
+        try await withHome { home in
+            let bundle = "\(home)/nightly.yaml"
+            let text =
+                "name: nightly\npermissions: {effects: writes, actions: [auth.secret.get]}\nsteps: [{action: version}]\n"
+            try write(text, to: bundle)
+            let permitted = try await allowed(["--as", "bundle:\(bundle)"], in: home)
+            #expect(permitted.contains("chat.send") && permitted.contains("auth.secret.get"))
+            for id in ["data.purge", "config.set", "auth.secret.remove"] { #expect(!permitted.contains(id), "\(id)") }
+            let refused = try await Program.martlet.run(
+                ["access", "show", "config.set", "--as", "bundle:\(bundle)", "--json"], home: home)
+            #expect(try refused.output.json()[0]?["mend"] == "add actions: [\"config.set\"] to permissions")
+            #expect(
+                try await Program.martlet.run(
+                    ["gateway", "token", "create", "reader", "--scope", "read"], home: home
+                ).code == 0)
+            let routes = try await allowed(["--as", "token:reader"], in: home)
+            #expect(routes.contains("GET /v1/sessions") && !routes.contains("POST /v1/chat/completions"))
+            #expect(!routes.contains { $0.contains(".") && !$0.contains("/") }, "it does no action: \(routes)")
+            for asker in ["nobody", "token:nobody", "bundle:\(home)/none.yaml", "bundle"] {
+                let run = try await Program.martlet.run(["access", "show", "--as", asker], home: home)
+                #expect(run.code == 2, "\(asker): \(run.errors)")
+            }
+        }
+    }
+
+    @Test("of others is looked at by nobody but the person")
+    func onlyPerson() async throws {
+        try await withHome { home in
+            let bundle = "\(home)/spy.yaml"
+            try write(
+                "name: spy\nsteps: [{action: access.show, with: {as: \"bundle:/etc/passwd\"}}]\n", to: bundle)
+            let run = try await Program.martlet.run(["run", bundle], home: home)
+            #expect(run.code == 2 && run.errors.contains("only you may look"), "\(run.output)\(run.errors)")
+        }
+    }
+
     @Test("is told with the rule, and with what would allow it")
     func rule() async throws {
         try await withHome { home in

@@ -15,6 +15,7 @@ public struct GatewayFeature: Feature {
         id: "gateway", summary: "Serve models, tools and sessions to other programs", version: "0.1.0",
         provides: [
             .shared((any DataStore).self), .shared((any ModelProvider).self), .shared((any ServerList).self),
+            .shared((any GrantHolders).self),
         ],
         needs: [
             .one((any SecretStore).self), .optional((any TrustStore).self), .all((any ModelProvider).self),
@@ -40,6 +41,7 @@ public struct GatewayFeature: Feature {
         registry.closes(services.close)
         registry.provide((any ModelProvider).self, services.embedded)
         registry.provide((any ServerList).self, OwnServer(settings: settings))
+        registry.provide((any GrantHolders).self, TokenHolders(services))
         registry.provide(
             (any DataStore).self,
             DatabaseStore(

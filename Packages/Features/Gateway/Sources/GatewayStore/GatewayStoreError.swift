@@ -63,7 +63,7 @@ extension GatewayStoreError {
     static let tokenExists = GatewayStoreError(
         .invalid, "another client has this token already; each needs its own")
 
-    static func noClient(_ name: String, known: [String]) -> GatewayStoreError {
+    public static func noClient(_ name: String, known: [String]) -> GatewayStoreError {
         GatewayStoreError(
             .notFound,
             "there is no token \(Self.name(name))\(Suggestion.text(for: name, among: known)); "

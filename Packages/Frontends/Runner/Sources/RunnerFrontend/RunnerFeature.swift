@@ -14,7 +14,9 @@ public struct RunnerFeature: Feature {
     // everything that keeps data or secrets, for each run.
     public static let manifest = Manifest(
         id: "runner", summary: "Run bundles of actions unattended", version: "0.1.0",
-        provides: [.shared((any DataStore).self), .shared((any CompanionFiles).self)],
+        provides: [
+            .shared((any DataStore).self), .shared((any CompanionFiles).self), .shared((any GrantHolders).self),
+        ],
         namespaces: ["run", "runs", "file", "shell", "http"],
         groups: [
             "run": "Run a bundle of actions, or have it run by itself",
@@ -41,6 +43,7 @@ public struct RunnerFeature: Feature {
             (any DataStore).self,
             DatabaseStore(id: "runner.runs", summary: "Runs of bundles", database: services.journal.database))
         registry.provide((any CompanionFiles).self, BundleCompanions())
+        registry.provide((any GrantHolders).self, BundleHolders())
         registry.uses(Library("libseccomp") { SandboxEngine.filterLibraryVersion })
         registry.uses(
             Library("libcurl") {

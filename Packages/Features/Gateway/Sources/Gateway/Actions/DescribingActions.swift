@@ -19,12 +19,17 @@ struct DescribingActions {
 
     private var routes: Action {
         Action("gateway.routes", "List what the gateway answers", .reads) { context in
-            let live = LiveSettings(context, services.store)
-            let api = APIServices(
-                store: services.store, version: context.host.version, now: context.host.now, parts: live.parts)
-            return try Routes(try gatewayRoutes(api)).all.map(RouteRow.init)
+            try Self.routes(services, context).map(RouteRow.init)
         }
         .details("The same declarations route the requests and make GET /openapi.json, which has everything else.")
+    }
+
+    /// All that it would answer.
+    static func routes(_ services: GatewayServices, _ context: ActionContext) throws -> [Route] {
+        let live = LiveSettings(context, services.store)
+        let api = APIServices(
+            store: services.store, version: context.host.version, now: context.host.now, parts: live.parts)
+        return try Routes(try gatewayRoutes(api)).all
     }
 
     private var unit: Action {

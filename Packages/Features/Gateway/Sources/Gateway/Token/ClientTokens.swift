@@ -46,7 +46,12 @@ final class ClientTokens: Sendable {
         do { try await store.clientWasSeen(client) } catch {
             // A disk that is full is no reason to refuse somebody; only their last use is not known then.
         }
-        return Principal(name, grant: Grant(Grant.Layer(.client(client.name), scopes: client.scopes)))
+        return Principal(name, grant: Self.grant(of: client))
+    }
+
+    /// What the token of a client opens.
+    static func grant(of client: GatewayClient) -> Grant {
+        Grant(Grant.Layer(.client(client.name), scopes: client.scopes))
     }
 
     private func client(_ digest: [UInt8]) async throws -> (client: GatewayClient, digest: [UInt8])? {

@@ -3,46 +3,65 @@ import Registry
 
 /// `martlet access show`
 enum AccessAction {
-    /// On whose behalf is asked.
-    private enum Asker: String, Choice, Hashable {
-        /// You, at any surface.
-        case person
-        /// A model that acts for you.
-        case model
-    }
-
     static let show = Action(
         "access.show", "Show which actions may be done, and by which rule", .reads,
         .argument("action", "Only this action, or those whose ids begin with it", as: String?.self),
-        .option("as", "Who does them", default: Asker.person)
+        .option(
+            "as", "Who does them: person, model, bundle:NAME or token:NAME", default: "person", completion: kinds)
     ) { context, prefix, asker in
-        // A bundle that looks is told of itself.
-        let grant = asker == .model ? Grant.model : context.caller.grant
-        let actions = context.registry.actions.all.filter { action in
-            !action.isHidden
-                && (prefix.map { action.id == $0 || action.id.hasPrefix($0.hasSuffix(".") ? $0 : "\($0).") } ?? true)
+        let holder = try await holder(asker, context)
+        let actions = context.registry.actions.all.filter { holder.doesActions && !$0.isHidden }.map { action in
+            AccessRow(action.id, action.effect, holder.grant.decide(.action(action.id, action.effect, action.offer)))
         }
-        return context.rows(
-            actions.map { AccessRow($0, grant.decide(.action($0.id, $0.effect, $0.offer))) },
-            orSay: "no action's id begins so; 'martlet access show' lists all")
+        let requests = holder.requests.map { AccessRow($0.name, nil, holder.grant.decide($0.request)) }
+        let rows = (actions + requests).filter { row in
+            prefix.map { row.name == $0 || row.name.hasPrefix($0.hasSuffix(".") ? $0 : "\($0).") } ?? true
+        }
+        return context.rows(rows, orSay: "no action's id begins so; 'martlet access show' lists all")
     }
-    .always().instant()
+    .always()
     .details(
         "You may do everything. A model is offered few actions: those that read Martlet's own state and name no file and no "
-            + "secret. What a bundle may do stands under 'permissions' in it."
+            + "secret. A bundle (by its file or its name) does what stands under 'permissions' in it; 'martlet run NAME --plan' "
+            + "shows what its steps do with it. A token of the gateway opens routes and does no action."
     )
     .example("martlet access show --as model", "What a model may do, and why not the rest")
+    .example("martlet access show auth --as bundle:nightly.yaml", "What a bundle may do with servers and secrets")
+
+    private static let kinds = Completion.dynamic { registry, _ in
+        ["person", "model"] + registry.all((any GrantHolders).self).map { "\($0.kind):" }
+    }
+
+    /// On whose behalf is asked.
+    private static func holder(_ asker: String, _ context: ActionContext) async throws -> GrantHolder {
+        // A bundle that looks is told of itself.
+        if asker == "person" { return GrantHolder(context.caller.grant) }
+        if asker == "model" { return GrantHolder(.model) }
+        let holders = context.registry.all((any GrantHolders).self)
+        let parts = asker.split(separator: ":", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let holders = holders.first(where: { $0.kind == parts[0] }) else {
+            let kinds = ["person", "model"] + holders.map { "\($0.kind):NAME" }
+            throw ArgumentsFailure(
+                action: "access.show", problems: [ValueError("is one of \(kinds.joined(separator: ", "))", at: ["as"])])
+        }
+        // What the name leads to is read, and may be any file.
+        guard context.caller.isPerson else {
+            throw AccessFailure(rule: "only you may look at what others may do", mend: "do it yourself")
+        }
+        return try await holders.holder(named: parts[1])
+    }
 }
 
-/// What is decided about one action.
+/// What is decided about one action, or something else that is asked for.
 private struct AccessRow: Record {
-    let action: Action
+    let name: String
+    let effect: Effect?
     let verdict: String
     let rule: String
     let mend: String?
 
-    init(_ action: Action, _ decision: GrantDecision) {
-        self.action = action
+    init(_ name: String, _ effect: Effect?, _ decision: GrantDecision) {
+        (self.name, self.effect) = (name, effect)
         switch decision {
         case .allow(let rule): (verdict, self.rule, mend) = ("allowed", rule, nil)
         case .ask(let rule): (verdict, self.rule, mend) = ("asked", rule, nil)
@@ -51,8 +70,8 @@ private struct AccessRow: Record {
     }
 
     static let fields: [Field<AccessRow>] = [
-        Field("action", "Which action", .name) { $0.action.id },
-        Field("effect", "What it changes") { $0.action.effect },
+        Field("action", "Which action, or what else is asked for", .name) { $0.name },
+        Field("effect", "What it changes") { $0.effect },
         Field("access", "Whether it is allowed, asked or denied", .state) { $0.verdict },
         Field("rule", "The rule that says so") { $0.rule },
         Field("mend", "What would allow it", .detail) { $0.mend },

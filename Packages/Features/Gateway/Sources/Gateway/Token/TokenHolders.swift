@@ -1,0 +1,36 @@
+import Capabilities
+import GatewayAPI
+import GatewayStore
+import HTTPCore
+import HTTPServer
+import Registry
+
+/// What the tokens of the gateway open, for whoever asks.
+final class TokenHolders: GrantHolders {
+    private let services: GatewayServices
+
+    init(_ services: GatewayServices) {
+        self.services = services
+    }
+
+    var kind: String { "token" }
+
+    func holder(named name: String) async throws -> GrantHolder {
+        guard let context = ActionContext.current else {
+            throw AccessFailure(rule: "nobody asks what the token opens", mend: "do it in an action")
+        }
+        let routes = try DescribingActions.routes(services, context).filter { !$0.isOpen }
+        return GrantHolder(
+            try await grant(of: name), doesActions: false,
+            requests: routes.map { .init("\($0.method.rawValue) \($0.template)", .route($0.scopes)) })
+    }
+
+    private func grant(of name: String) async throws -> Grant {
+        if name == ClientTokens.owner.name { return ClientTokens.owner.grant }
+        let clients = try await services.store.clients()
+        guard let client = clients.first(where: { $0.name == name }) else {
+            throw GatewayStoreError.noClient(name, known: clients.map(\.name) + [ClientTokens.owner.name])
+        }
+        return ClientTokens.grant(of: client)
+    }
+}
