@@ -80,28 +80,32 @@ public struct Grant: Sendable, Hashable {
     public func narrowed(by other: Grant) -> Grant { Grant(layers: layers + other.layers) }
 
     /// Whether something may be done, and which rule says so.
-    public func decide(_ request: GrantRequest) -> GrantDecision {
+    public func decide(_ request: GrantRequest) -> GrantDecision { objection(to: request) ?? .allow(rule: allowance) }
+
+    /// What keeps something from being done without more ado; nil where nothing does. Who only wants to go on is not made to
+    /// wait for the words of the rule that lets them.
+    private func objection(to request: GrantRequest) -> GrantDecision? {
         switch request {
         case .action(let id, let effect, let offer):
             for layer in layers {
                 if let refusal = layer.refusal(ofAction: id, effect, offer) { return refusal }
             }
-            return .allow(rule: allowance)
+            return nil
         case .host(let host, let port):
             for layer in layers {
                 if let refusal = layer.refusal(ofHost: host, port) { return refusal }
             }
-            return .allow(rule: allowance)
+            return nil
         case .address(let address, let port, let host):
             for layer in layers {
                 if let refusal = layer.refusal(ofAddress: address, port, of: host) { return refusal }
             }
-            return .allow(rule: allowance)
+            return nil
         case .path(let path, let purpose):
             for layer in layers {
                 if let refusal = layer.refusal(ofPath: path, purpose) { return refusal }
             }
-            return .allow(rule: allowance)
+            return nil
         case .secret(let name):
             for layer in layers where layer.secrets?.contains(where: { Pattern.fits($0, name.text) }) == false {
                 let shown = PlainText.escape(name.text)
@@ -109,7 +113,7 @@ public struct Grant: Sendable, Hashable {
                     rule: "\(layer.holder.words) may not have the secret \(shown)",
                     mend: layer.mend("secrets", layer.secrets == [] ? "" : nil, shown))
             }
-            return .allow(rule: allowance)
+            return nil
         case .program(let name):
             for layer in layers where layer.programs?.contains(where: { Pattern.fits($0, name) }) == false {
                 let shown = PlainText.escape(name)
@@ -117,12 +121,12 @@ public struct Grant: Sendable, Hashable {
                     rule: "\(layer.holder.words) may not run the program \(shown)",
                     mend: layer.mend("programs", layer.programs == [] ? "" : nil, shown))
             }
-            return .allow(rule: allowance)
+            return nil
         case .network:
             for layer in layers {
                 if let refusal = layer.refusalOfNetwork() { return refusal }
             }
-            return .allow(rule: allowance)
+            return nil
         case .route(let wanted):
             for layer in layers {
                 guard let scopes = layer.scopes, scopes.isDisjoint(with: wanted) else { continue }
@@ -133,7 +137,7 @@ public struct Grant: Sendable, Hashable {
                     rule: "\(layer.holder.words) has \(has), and this needs \(Self.words(wanted, "or"))",
                     mend: "make a token that has it: martlet gateway token create NAME\(options)")
             }
-            return .allow(rule: allowance)
+            return nil
         case .tool(let name, let source):
             if layers.isEmpty { return .ask(rule: "nobody has agreed to it beforehand") }
             for layer in layers where !layer.tools.contains(where: { Pattern.fits($0, "\(source)/\(name)") }) {
@@ -142,14 +146,14 @@ public struct Grant: Sendable, Hashable {
                     rule: "\(layer.holder.words) does not permit the tool \(shown)",
                     mend: layer.mend("tools", layer.tools.isEmpty ? "" : nil, shown))
             }
-            return .allow(rule: allowance)
+            return nil
         }
     }
 
     /// Throws when something of this may not be done, or not without somebody who agrees to it.
     public func check(_ request: GrantRequest) throws(AccessFailure) {
-        switch decide(request) {
-        case .allow: return
+        switch objection(to: request) {
+        case nil, .allow?: return
         case .ask(let rule): throw AccessFailure(rule: rule, mend: "do it yourself")
         case .deny(let rule, let mend): throw AccessFailure(rule: rule, mend: mend)
         }
