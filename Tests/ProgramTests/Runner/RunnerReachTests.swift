@@ -50,6 +50,29 @@ struct RunnerReachTests {
         }
     }
 
+    @Test("is no file for the model that a step asks, whatever mode the step names, unless it permits tools")
+    func mode()
+        async throws
+    {
+        try await RunnerHome.with { home in
+            let step = """
+                steps:
+                  - action: chat.send
+                    with: {message: 'replace "the" by "a" in README.md', model: martlet, mode: full}
+                """
+            let alone = ["OLLAMA_HOST": "http://127.0.0.1:1"]
+            try home.write("the end\n", "README.md")
+            try home.write("name: b\npermissions: {effects: writes}\n\(step)\n")
+            let refused = try await home.martlet("run", "b.yaml", adding: alone)
+            #expect(refused.code == 6 && refused.errors.contains("nobody was there to approve"), "\(refused.errors)")
+            #expect(try home.read("README.md") == "the end\n")
+            try home.write("name: b\npermissions: {effects: writes, tools: [\"files/*\"]}\n\(step)\n")
+            let permitted = try await home.martlet("run", "b.yaml", adding: alone)
+            #expect(permitted.code == 0, "\(permitted.errors)")
+            #expect(try home.read("README.md") == "a end\n")
+        }
+    }
+
     @Test("is the project's folder for a project's bundle, wherever it is started") func project() async throws {
         try await RunnerHome.with { home in
             try home.write("inside", "project/notes.txt")

@@ -9,7 +9,8 @@ public enum PlainProgress {
         switch event {
         case .began(let facts):
             let again = facts.isResumed ? ", which goes on" : ""
-            return "run \(facts.id) of \(facts.name), \(facts.steps.count) steps\(again)"
+            let steps = facts.steps.count == 1 ? "1 step" : "\(facts.steps.count) steps"
+            return "run \(facts.id) of \(facts.name), \(steps)\(again)"
         case .step(let update) where update.outcome.status == .running && !update.isRestored:
             let attempt = update.attempt > 1 ? " (attempt \(update.attempt))" : ""
             let repeated = update.isRepeated ? " (again: it was under way when the run broke off)" : ""
