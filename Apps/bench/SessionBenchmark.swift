@@ -26,7 +26,8 @@ enum SessionBenchmark {
                 let alone = try await time {
                     let (status, _) = Child.wait(
                         for: try Child.start(
-                            MartletProgram.path, ["chat", "list"], variables: variables.merging(["HOME": folder]) { $1 }
+                            MartletProgram.path, ["chat", "list", "-q"],
+                            variables: variables.merging(["HOME": folder]) { $1 }
                         ))
                     guard status == 0 else { throw BenchmarkError("chat list ended with \(status)") }
                 }

@@ -49,6 +49,12 @@ struct ChatPurgeTests {
             #expect(restored.code == 2, "\(restored.output)")
             let sessions = try await home.martlet("gateway", "session", "list", "--json")
             #expect(try sessions.output.json().array?.count == 1)
+            // A session that is gone already keeps nothing from going.
+            let project = try await home.martlet("gateway", "project", "list", "--json").output.json()
+            let id = try #require(project[0]?["id"]?.string)
+            #expect(try await home.martlet("gateway", "project", "remove", id, "--yes").code == 0)
+            let last = try await home.martlet("chat", "delete", kept, "--now", "--yes")
+            #expect(last.code == 0, "\(last.errors)")
         }
     }
 
@@ -65,11 +71,8 @@ struct ChatPurgeTests {
             // What somebody saved elsewhere is theirs.
             for store in ["chat.history", "gateway.database"] { try Files.remove("\(home.path)/saved/\(store).backup") }
             #expect(try await home.martlet("chat", "delete", gone).code == 0)
-            let project = try await home.martlet("gateway", "project", "list", "--json").output.json()
-            let id = try #require(project[0]?["id"]?.string)
-            #expect(try await home.martlet("gateway", "project", "remove", id, "--yes").code == 0)
             let before = try await traces(home)
-            #expect(before.isSuperset(of: ["chat.db", "chat.history.backup"]), "\(before)")
+            #expect(before.isSuperset(of: ["chat.db", "gateway.db", "chat.history.backup"]), "\(before)")
             let purged = try await home.martlet("data", "purge", "--yes", "--json")
             #expect(purged.code == 0, "\(purged.errors)")
             let rows = try purged.output.json().array ?? []

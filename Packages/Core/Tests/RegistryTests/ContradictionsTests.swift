@@ -34,6 +34,10 @@ struct ContradictionsTests {
     func destroying() {
         let flag = Self.taking(.flag("all", "All of it"))
         #expect(flag.destroying(with: "all").contradictions == [])
+        #expect(
+            flag.destroying(with: "all").forModels().contradictions == [
+                "is offered to models and destroys something"
+            ])
         #expect(flag.destroying(with: "al").contradictions == ["destroys with --al, which is no flag of it"])
     }
 

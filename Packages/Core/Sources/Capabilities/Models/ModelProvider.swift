@@ -28,9 +28,9 @@ public protocol ModelProvider: AnyObject, Sendable {
     ) async throws -> ChatAnswer
     /// Texts as vectors: the answer to OpenAI's `POST /v1/embeddings`, whose body this is; nil where it has no such models.
     func embeddings(_ body: JSONObject) async throws -> JSONObject?
-    /// Removes for good what is kept here of a session, as an answer's start names it; false where something is kept of it
-    /// that cannot be removed from here, as at a server.
-    func forget(session: String) async throws -> Bool
+    /// Removes for good what is kept here of sessions, as the starts of answers name them; those that are gone already are no
+    /// error. False where something is kept of them that cannot be removed from here, as at a server.
+    func forget(sessions: [String]) async throws -> Bool
 }
 
 extension ModelProvider {
@@ -39,7 +39,7 @@ extension ModelProvider {
     public var isFound: Bool { false }
     public func dialect(of model: String) async -> RequestDialect? { nil }
     public func embeddings(_ body: JSONObject) async throws -> JSONObject? { nil }
-    public func forget(session: String) async throws -> Bool { false }
+    public func forget(sessions: [String]) async throws -> Bool { false }
 }
 
 /// A model as a catalogue has it. What is not known is nil.

@@ -11,8 +11,10 @@ struct NetworkAddress: Sendable, Hashable {
         let plain = String(text.prefix { $0 != "%" })
         var bytes = [UInt8](repeating: 0, count: plain.contains(":") ? 16 : 4)
         guard unsafe inet_pton(bytes.count == 4 ? AF_INET : AF_INET6, plain, &bytes) == 1 else { return nil }
-        let isMapped = bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10...11] == [0xFF, 0xFF]
-        self.bytes = isMapped ? Array(bytes[12...]) : bytes
+        let isEmbedded = bytes.count == 16 && Self.embedding.contains(Array(bytes[..<12]))
+        // `::` and `::1` are addresses of their own.
+        let isOwn = bytes.count == 16 && bytes[..<15].allSatisfy { $0 == 0 } && bytes[15] <= 1
+        self.bytes = isEmbedded && !isOwn ? Array(bytes[12...]) : bytes
     }
 
     /// Whether it leads to this machine, to its own link, or to what tells a machine in a cloud about itself, its
@@ -27,9 +29,18 @@ struct NetworkAddress: Sendable, Hashable {
         return isOwn || bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80 || Self.metadata.contains(bytes)
     }
 
-    /// Where clouds tell a machine about itself, beside 169.254.169.254, which is of the link: Alibaba, Oracle, Azure, AWS.
+    /// What stands before an address of IPv4 that is written as one of IPv6: mapped, of old, and translated on its way.
+    private static let embedding: Set<[UInt8]> = [
+        [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF], [UInt8](repeating: 0, count: 12),
+        [0, 0x64, 0xFF, 0x9B] + [UInt8](repeating: 0, count: 8),
+    ]
+
+    /// Where clouds tell a machine about itself, beside 169.254.169.254, which is of the link: Alibaba, Oracle, Azure, AWS twice,
+    /// Google.
     private static let metadata: Set<[UInt8]> = [
         [100, 100, 100, 200], [192, 0, 0, 192], [168, 63, 129, 16],
         [0xFD, 0, 0x0E, 0xC2] + [UInt8](repeating: 0, count: 10) + [0x02, 0x54],
+        [0xFD, 0, 0x0E, 0xC2] + [UInt8](repeating: 0, count: 11) + [0x23],
+        [0xFD, 0x20, 0, 0xCE] + [UInt8](repeating: 0, count: 10) + [0x02, 0x54],
     ]
 }

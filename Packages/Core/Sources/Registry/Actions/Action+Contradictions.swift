@@ -72,7 +72,8 @@ extension Action {
     /// What a model can name, it can have read and sent away; what it can change, it can be talked into changing.
     private var contradictionsForModels: [String] {
         var found: [String] = []
-        if effect != .reads { found.append("is offered to models and \(effect.rawValue) something") }
+        let farthest = destroyingFlag == nil ? effect : .destroys
+        if farthest != .reads { found.append("is offered to models and \(farthest.rawValue) something") }
         for parameter in parameters where parameter.schema.mayNameAnything {
             found.append("is offered to models and takes \(parameter.name) from them")
         }

@@ -43,9 +43,7 @@ public struct ChatFeature: Feature {
             (any DataStore).self,
             DatabaseStore(
                 id: "chat.history", summary: "Conversations with models", database: services.history.database,
-                emptyBin: {
-                    try await services.history.purge(deletedBefore: Timestamp(microseconds: .max))
-                }))
+                emptyBin: services.emptyBin))
         registry.provide((any ConversationStore).self, Conversations(services.history))
         registry.provide(
             (any ServerList).self,

@@ -50,6 +50,33 @@ final class ChatServices: Sendable {
         return directory(registry, Tracer(sinks: sinks, now: surroundings.now, redactor: surroundings.redactor))
     }
 
+    /// Has those who answered remove what they keep here, as far as nothing that stays goes on with it.
+    ///
+    /// - Parameter id: of which conversation; nil for all that were deleted.
+    /// - Returns: the names of those who keep something elsewhere.
+    func forgetSessions(of id: ConversationID?, _ registry: Registry) async throws -> [String] {
+        let providers = registry.all((any ModelProvider).self)
+        var elsewhere: [String] = []
+        for (provider, sessions) in try await history.sessions(of: id).sorted(by: { $0.key < $1.key }) {
+            let found = providers.first { $0.id == provider }
+            if try await found?.forget(sessions: sessions) == true { continue }
+            elsewhere.append(PlainText.escape(found?.name ?? provider))
+        }
+        return elsewhere
+    }
+
+    /// Removes for good what was deleted, with the sessions of it that are kept here.
+    func emptyBin() async throws -> Int {
+        if let registry = whole.registry {
+            let elsewhere = try await forgetSessions(of: nil, registry)
+            if !elsewhere.isEmpty {
+                ActionContext.current?.notice(
+                    "what \(elsewhere.joined(separator: " and ")) has of deleted conversations stays there")
+            }
+        }
+        return try await history.purge(deletedBefore: Timestamp(microseconds: .max))
+    }
+
     private func directory(_ registry: Registry, _ tracer: Tracer) -> ProviderDirectory {
         opened.withLock { opened in
             if let opened { return opened.directory }

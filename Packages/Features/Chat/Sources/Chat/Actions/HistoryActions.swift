@@ -159,20 +159,20 @@ struct HistoryActions {
         }
     }
 
-    /// Removes it for good wherever it is kept here, first with those who answered in it: when one of them cannot, it is
-    /// all there still.
+    /// Removes it for good wherever it is kept here.
     private func erase(_ conversation: Conversation, _ context: ActionContext) async throws {
-        try history.database.requireAlone()
-        let providers = context.registry.all((any ModelProvider).self)
-        var elsewhere: [String] = []
-        for (provider, session) in try await history.sessions(of: conversation.id) {
-            let found = providers.first { $0.id == provider }
-            if try await found?.forget(session: session) == true { continue }
-            let name = PlainText.escape(found?.name ?? provider)
-            if !elsewhere.contains(name) { elsewhere.append(name) }
-        }
+        try await history.database.requireAlone()
+        let elsewhere = try await services.forgetSessions(of: conversation.id, context.registry)
         context.progress("writing the history without it")
         try await history.purge(conversation.id)
+        do {
+            try await history.database.erase()
+        } catch {
+            context.notice(
+                "the conversation is removed, and traces of it may be left in the files; 'martlet data purge chat.history' "
+                    + "takes them out, and with them what was deleted before")
+            throw error
+        }
         if !elsewhere.isEmpty {
             context.notice("what \(elsewhere.joined(separator: " and ")) has of it stays there; remove it there, too")
         }

@@ -29,26 +29,32 @@ extension History {
         }
     }
 
-    /// Removes one conversation for good, deleted before or not, with every trace that the files have of it. Throws, and
-    /// has removed nothing, while another program has them open.
+    /// Removes one conversation for good, deleted before or not. `database.erase` takes its traces out of the files.
     public func purge(_ id: ConversationID) async throws {
-        try database.requireAlone()
         try await database.write { connection in
             try connection.remove(connection.row(of: id))
             try connection.sweepBlobs()
         }
-        try await database.erase()
     }
 
-    /// The sessions of servers in which its answers were given, each with the provider that they were asked through.
-    public func sessions(of id: ConversationID) async throws -> [(provider: String, session: String)] {
+    /// The sessions of servers in which answers were given, by the providers that were asked, and in which no conversation
+    /// goes on that stays.
+    ///
+    /// - Parameter id: of which conversation; nil for all that were deleted.
+    public func sessions(of id: ConversationID?) async throws -> [String: [String]] {
         try await database.read { connection in
-            try connection.all(
+            let row: Int64? = try id.map(connection.row)
+            let found = try connection.all(
                 """
-                SELECT DISTINCT provider, start ->> 'session' FROM messages
-                    WHERE conversation = ? AND provider IS NOT NULL AND start ->> 'session' IS NOT NULL
-                """, try connection.row(of: id)
-            ) { row in (provider: try row[0], session: try row[1]) }
+                WITH going (id) AS (SELECT id FROM conversations WHERE id = ?1 OR ?1 IS NULL AND deleted IS NOT NULL),
+                    known (conversation, provider, session) AS (
+                        SELECT conversation, provider, start ->> 'session' FROM messages
+                            WHERE start IS NOT NULL AND start ->> 'session' IS NOT NULL AND provider IS NOT NULL)
+                SELECT DISTINCT provider, session FROM known WHERE conversation IN (SELECT id FROM going)
+                EXCEPT SELECT provider, session FROM known WHERE conversation NOT IN (SELECT id FROM going)
+                """, row
+            ) { row in (provider: try row[0] as String, session: try row[1] as String) }
+            return Dictionary(grouping: found, by: \.provider).mapValues { $0.map(\.session) }
         }
     }
 }

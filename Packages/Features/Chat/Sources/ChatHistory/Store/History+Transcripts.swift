@@ -69,9 +69,15 @@ extension Connection {
     ) throws -> [MessageID] {
         var (ids, positions): ([MessageID], [Int]) = ([], [])
         for item in items {
+            // A session belongs to the conversation that was had in it, and a document may name any.
+            let start = item.start.map { start in
+                var start = start
+                (start.session, start.project) = (nil, nil)
+                return start
+            }
             let new = NewEntry(
                 message: item.message, state: item.state == .streaming ? .interrupted : item.state,
-                provider: item.provider, model: item.model, time: min(now, item.time ?? time), start: item.start,
+                provider: item.provider, model: item.model, time: min(now, item.time ?? time), start: start,
                 finish: item.finish, usage: item.usage)
             let position = item.parent.map { positions[$0] + 1 } ?? 0
             // It is the first of its tree, whose number is its own.

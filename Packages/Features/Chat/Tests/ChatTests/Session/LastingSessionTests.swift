@@ -41,8 +41,9 @@ private struct FastMotion: Sendable {
                     let evening = try await motion.counted()
                     try await motion.day(2)
                     let next = try await motion.counted()
-                    #expect(next.descriptors <= evening.descriptors, "\(evening) and then \(next)")
-                    #expect(next.threads <= evening.threads + 2, "\(evening) and then \(next)")
+                    // Of 1,000 things that leave one each, a hundred would be left; connections at rest are a few.
+                    #expect(next.descriptors <= evening.descriptors + 16, "\(evening) and then \(next)")
+                    #expect(next.threads <= evening.threads + 16, "\(evening) and then \(next)")
                     #expect(next.generations == 1, "\(next)")
                     #expect(next.memory - evening.memory < 24 << 20, "\(evening) and then \(next)")
                 }

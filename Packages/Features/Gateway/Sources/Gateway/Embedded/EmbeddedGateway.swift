@@ -72,8 +72,8 @@ final class EmbeddedGateway: ModelProvider {
         }
     }
 
-    func forget(session: String) async throws -> Bool {
-        if Files.exists(store.database.path) { try await store.erase(session: session) }
+    func forget(sessions: [String]) async throws -> Bool {
+        if Files.exists(store.database.path) { try await store.erase(sessions: sessions) }
         return true
     }
 

@@ -87,27 +87,35 @@ extension GatewayStore {
         }
     }
 
-    /// Removes a session for good, with every trace that the files have of what was said in it. The audit log keeps what was
-    /// done, without the words. Throws, and has removed nothing, while a turn runs in it or another program, such as the
-    /// gateway, has the files open.
-    public func erase(session id: String) async throws {
-        try database.requireAlone()
-        try await deleteSession(id)
-        try await blankAudit()
+    /// Removes sessions for good, with every trace that the files have of what was said in them; those that are gone already
+    /// are no error. The audit log keeps what was done, without the words. Throws, and has removed nothing, while a turn
+    /// runs in one of them or another program, such as the gateway, has the files open.
+    public func erase(sessions: [String]) async throws {
+        try await database.requireAlone()
+        try await database.write { [turns] connection in
+            for id in sessions {
+                if try connection.findSession(id, turns)?.isRunning == true { throw GatewayStoreError.busy(id) }
+                _ = try connection.run("DELETE FROM sessions WHERE id = ?", id)
+                _ = try connection.run(Self.blankAudit + " WHERE session = ?", id)
+            }
+        }
         try await database.erase()
     }
 
     /// Takes the words out of the audit log that come from sessions which are gone, and tells of how many entries.
-    @discardableResult
     public func blankAudit() async throws -> Int {
         try await database.write { connection in
             try connection.run(
-                """
-                UPDATE audit SET detail = 'null' WHERE session IS NOT NULL AND detail != 'null'
-                    AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.id = audit.session)
-                """)
+                Self.blankAudit + """
+                     WHERE session IS NOT NULL AND json_remove(detail, '$.input', '$.beginning', '$.message') != detail
+                        AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.id = audit.session)
+                    """)
         }
     }
+
+    /// What a tool was given may be what somebody said.
+    private static let blankAudit: SQL =
+        "UPDATE audit SET detail = json_remove(detail, '$.input', '$.beginning', '$.message')"
 
     public func stats() async throws -> Stats {
         try await database.read { [turns] connection in

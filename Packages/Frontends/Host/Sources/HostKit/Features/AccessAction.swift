@@ -42,7 +42,8 @@ enum AccessAction {
         guard parts.count == 2, let holders = holders.first(where: { $0.kind == parts[0] }) else {
             let kinds = ["person", "model"] + holders.map { "\($0.kind):NAME" }
             throw ArgumentsFailure(
-                action: "access.show", problems: [ValueError("is one of \(kinds.joined(separator: ", "))", at: ["as"])])
+                action: "access.show",
+                problems: [ValueError("needs one of \(kinds.joined(separator: ", "))", at: ["as"])])
         }
         // What the name leads to is read, and may be any file.
         guard context.caller.isPerson else {

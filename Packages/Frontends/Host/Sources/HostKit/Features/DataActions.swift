@@ -199,7 +199,8 @@ enum DataActions {
     .details(
         "Deleted conversations cannot be had back then. Free space in the files is overwritten, the index of words is "
             + "written anew, the log is emptied, and files that were set aside as damaged or kept by 'data restore' are "
-            + "removed. What was not deleted stays. Refused, with their names, while other programs have the data open."
+            + "removed. What was not deleted stays; of sessions that are gone the gateway's audit log keeps what was done, "
+            + "without the words. Refused, with their names, while other programs have the data open."
     )
     .example("martlet data purge chat.history", "Conversations that were deleted")
 

@@ -13,9 +13,9 @@ extension Database {
         return try await writer.perform { [opening] connection in
             try opening.file.requireAlone()
             try connection.run("PRAGMA secure_delete = ON")
+            defer { connection.takeBack("PRAGMA secure_delete = OFF") }
             try connection.transaction { try connection.rebuildIndexesOfWords() }
             let (freed, isLogEmpty) = try connection.compact(opening.file)
-            try connection.run("PRAGMA secure_delete = OFF")
             guard isLogEmpty else {
                 throw StorageError(
                     .busy,
@@ -36,7 +36,11 @@ extension Database {
     public func holders() throws -> [String] { try opening.file.holders().map(\.words) }
 
     /// Throws with their names while other programs have the file open.
-    public func requireAlone() throws { try opening.file.requireAlone() }
+    public nonisolated(nonsending) func requireAlone() async throws {
+        guard Files.exists(path) else { return }
+        // With a connection of our own, the kernel's list of locks shows by which device it knows the file.
+        try await writer.perform { [opening] _ in try opening.file.requireAlone() }
+    }
 }
 
 extension DatabaseFile {

@@ -35,10 +35,18 @@ extension Connection {
         // The whole database is written once more on the way. What is large goes to a file without a name for that.
         let isLarge = before > 64 << 20
         if isLarge { try run("PRAGMA temp_store = FILE") }
+        defer { if isLarge { takeBack("PRAGMA temp_store = MEMORY") } }
         try run("VACUUM")
-        if isLarge { try run("PRAGMA temp_store = MEMORY") }
         let isBusy = try first("PRAGMA wal_checkpoint(TRUNCATE)") { row in try row[0] as Int }
         return (ByteCount(max(0, before - (try file.size))), isBusy == 0)
+    }
+}
+
+extension Connection {
+    /// Ends a setting of this connection, also after a failure.
+    func takeBack(_ statement: SQL) {
+        // One that cannot even do this is broken, which its next use says.
+        do { try run(statement) } catch {}
     }
 }
 

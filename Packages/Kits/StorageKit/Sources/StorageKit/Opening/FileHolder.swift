@@ -29,7 +29,7 @@ extension DatabaseFile {
         let own = entries.filter { entry in
             entry.process == getpid() && files.contains { $0.number == entry.place.number }
         }
-        let places = Set(own.isEmpty ? files : own.map(\.place))
+        let places = Set(files + own.map(\.place))
         var found: [FileHolder] = []
         for entry in entries where entry.process != getpid() && places.contains(entry.place) {
             let holder = FileHolder(process: max(0, entry.process))
