@@ -60,15 +60,16 @@ struct RunnerReachTests {
                   - action: chat.send
                     with: {message: 'replace "the" by "a" in README.md', model: martlet, mode: full}
                 """
-            let alone = ["OLLAMA_HOST": "http://127.0.0.1:1"]
+            // A home is no folder that a model works in.
+            let alone = ["OLLAMA_HOST": "http://127.0.0.1:1", "HOME": home.top]
             try home.write("the end\n", "README.md")
             try home.write("name: b\npermissions: {effects: writes}\n\(step)\n")
             let refused = try await home.martlet("run", "b.yaml", adding: alone)
-            #expect(refused.code == 6 && refused.errors.contains("nobody was there to approve"), "\(refused.errors)")
+            #expect(refused.code == 6 && refused.output.contains("nobody was there to approve"), "\(refused.output)")
             #expect(try home.read("README.md") == "the end\n")
             try home.write("name: b\npermissions: {effects: writes, tools: [\"files/*\"]}\n\(step)\n")
             let permitted = try await home.martlet("run", "b.yaml", adding: alone)
-            #expect(permitted.code == 0, "\(permitted.errors)")
+            #expect(permitted.code == 0, "\(permitted.output)")
             #expect(try home.read("README.md") == "a end\n")
         }
     }
