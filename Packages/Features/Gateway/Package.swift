@@ -17,7 +17,7 @@ let testing: [Target.Dependency] = [
     core, .product(name: "CoreTesting", package: "Core"), .product(name: "TestTraits", package: "Core"), cryptography,
     fileKit,
     .product(name: "HTTPKit", package: "HTTPKit"), server, .product(name: "HTTPTesting", package: "HTTPKit"), loopKit,
-    modelKit, processKit, storageKit, toolKit,
+    modelKit, processKit, sandboxKit, storageKit, toolKit,
 ]
 
 let package = Package(
@@ -35,7 +35,8 @@ let package = Package(
     ],
     targets: [
         .target(name: "GatewayStore", dependencies: [core, modelKit, processKit, storageKit]),
-        .target(name: "GatewayModels", dependencies: [core, fileKit, loopKit, modelKit, processKit, toolKit]),
+        .target(
+            name: "GatewayModels", dependencies: [core, fileKit, loopKit, modelKit, processKit, sandboxKit, toolKit]),
         .target(name: "GatewayTurns", dependencies: ["GatewayModels", "GatewayStore", core, modelKit, toolKit]),
         .target(
             name: "GatewayAPI",

@@ -207,7 +207,9 @@ extension Grant.Layer {
     fileprivate func refusal(ofPath text: String, _ purpose: PathPurpose) -> GrantDecision? {
         guard let folders else { return nil }
         let path = AbsolutePath(text)
-        let (shown, verb) = (PlainText.escape(text), purpose == .write ? "write" : "read")
+        // Words are for refusals: nobody who may go on waits for them.
+        var shown: String { PlainText.escape(text) }
+        let verb = purpose == .write ? "write" : "read"
         if purpose == .own {
             return .deny(
                 rule: "\(holder.words) may not hand on \(shown), which could lead elsewhere by then",

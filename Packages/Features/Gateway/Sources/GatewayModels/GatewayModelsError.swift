@@ -14,7 +14,7 @@ public struct GatewayModelsError: Failure {
     public var exit: ExitCode {
         switch kind {
         case .unknownModel: .usage
-        case .claudeMissing: .unreachable
+        case .claudeMissing, .claudeTooOld: .unreachable
         case .claudeDenied: .denied
         default: .failed
         }
@@ -39,6 +39,8 @@ public struct GatewayModelsError: Failure {
         public static let unknownModel = Kind("unknown-model")
         /// The `claude` command cannot be started.
         public static let claudeMissing = Kind("claude-missing")
+        /// It does not know the protocol by which it asks before it uses a tool.
+        public static let claudeTooOld = Kind("claude-too-old")
         /// Its service does not accept its key or sign-in.
         public static let claudeDenied = Kind("claude-denied")
         /// It ended without saying how its turn went.
@@ -51,6 +53,13 @@ public struct GatewayModelsError: Failure {
 }
 
 extension GatewayModelsError {
+    static func claudeTooOld(_ words: String) -> GatewayModelsError {
+        let words = words.isEmpty ? "" : ": \(PlainText.escape(String(words.prefix(200))))"
+        return GatewayModelsError(
+            .claudeTooOld,
+            "this version of claude cannot be told to ask before it uses a tool\(words); update it (claude update)")
+    }
+
     static func denied(_ words: String) -> GatewayModelsError {
         GatewayModelsError(
             .claudeDenied,

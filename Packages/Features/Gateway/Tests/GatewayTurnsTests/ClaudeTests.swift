@@ -20,6 +20,8 @@ struct ClaudeTests {
         import json, sys
         def say(**frame):
             print(json.dumps(dict(frame, session_id="s-1")), flush=True)
+        start = json.loads(sys.stdin.readline())
+        say(type="control_response", response={"subtype": "success", "request_id": start["request_id"]})
         json.loads(sys.stdin.readline())
         resumed = [word for word in sys.argv if word.startswith("--resume=")]
         if "--resume=s-1" not in resumed and resumed:
@@ -47,6 +49,8 @@ struct ClaudeTests {
         import json, sys
         def say(**frame):
             print(json.dumps(dict(frame, session_id="s-1")), flush=True)
+        start = json.loads(sys.stdin.readline())
+        say(type="control_response", response={"subtype": "success", "request_id": start["request_id"]})
         sys.stdin.readline()
         say(type="system", subtype="init", model="claude-opus-5", tools=["Bash"])
         number = 0

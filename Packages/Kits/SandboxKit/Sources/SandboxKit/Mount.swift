@@ -19,9 +19,11 @@ struct Mount: Hashable {
 
     let kind: Kind
     let path: AbsolutePath
+    /// What is shown there: the same path, unless a link leads to it.
+    let source: AbsolutePath
 
-    init(_ kind: Kind, _ path: AbsolutePath) {
-        (self.kind, self.path) = (kind, path)
+    init(_ kind: Kind, _ path: AbsolutePath, from source: AbsolutePath? = nil) {
+        (self.kind, self.path, self.source) = (kind, path, source ?? path)
     }
 
     /// The options of bubblewrap, which obeys them in their order: the outer ones first, since a later one covers all that
@@ -39,8 +41,8 @@ struct Mount: Hashable {
         switch kind {
         case .scratch: ["--perms".bytes, "1777".bytes, "--tmpfs".bytes, path.bytes]
         case .hiddenFolder: ["--tmpfs".bytes, path.bytes]
-        case .readable, .guarded: ["--ro-bind".bytes, path.bytes, path.bytes]
-        case .writable, .fixed: ["--bind".bytes, path.bytes, path.bytes]
+        case .readable, .guarded: ["--ro-bind".bytes, source.bytes, path.bytes]
+        case .writable, .fixed: ["--bind".bytes, source.bytes, path.bytes]
         case .hiddenFile: ["--ro-bind".bytes, "/dev/null".bytes, path.bytes]
         }
     }

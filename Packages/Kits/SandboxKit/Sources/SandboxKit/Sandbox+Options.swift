@@ -24,13 +24,15 @@ extension Sandbox {
         options += ["--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
         // What says where names are looked up often lies in /run.
         let names = hasNetwork ? ["/etc/resolv.conf"].compactMap(Self.place) : []
-        mounts += (home.map { [Mount(.scratch, $0)] } ?? [])
-        mounts += (names + shown.compactMap(Self.place)).map { Mount(.readable, $0) }
+        let emptied = emptied.compactMap(Self.place)
+        mounts += ([home].compactMap(\.self) + emptied).map { Mount(.scratch, $0) }
+        mounts += names.map { Mount(.readable, $0) } + shown.compactMap { Self.mount(.readable, $0, in: emptied) }
         if let folder {
             // It shows what is in it, the home too.
             mounts.removeAll { $0.path.lies(beneath: folder) }
             mounts.append(Mount(.writable, folder))
         }
+        mounts += written.compactMap { Self.mount(.writable, $0, in: emptied) }
         if let folder {
             for path in (kept + self.hidden).map({ AbsolutePath($0) }) {
                 guard let names = path.names(beneath: folder), !names.isEmpty else { continue }
@@ -89,6 +91,17 @@ extension Sandbox {
             return nil
         }
         return AbsolutePath(canonical)
+    }
+
+    /// Shows a path where it leads. A link in a folder that is empty inside is not there to be followed, so that what it
+    /// leads to is shown in its place.
+    private static func mount(_ kind: Mount.Kind, _ path: String, in emptied: [AbsolutePath]) -> Mount? {
+        guard let source = place(path) else { return nil }
+        let link = AbsolutePath(path)
+        if let name = link.names.last, let folder = place(link.folder.text), emptied.contains(where: folder.lies) {
+            return Mount(kind, folder.appending(String(decoding: name, as: UTF8.self)), from: source)
+        }
+        return Mount(kind, source)
     }
 
     /// The keys by which this machine shows itself to others.

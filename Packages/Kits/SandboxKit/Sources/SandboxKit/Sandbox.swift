@@ -19,8 +19,12 @@ public struct Sandbox: Sendable, Hashable {
     public var shown: [String]
     /// What it must not see, even beneath its folder or what is shown: folders with secrets, sockets.
     public var hidden: [String]
+    /// Folders beside its own that are empty for it. It can write there, and what it writes is gone afterwards.
+    public var emptied: [String] = []
+    /// What it may write beside its folder, also in folders that are empty for it.
+    public var written: [String] = []
     /// What it may see in its folder and not change.
-    var kept: [String] = []
+    public var kept: [String] = []
 
     public init(
         hasNetwork: Bool = false, home: String? = nil, showing shown: [String] = [], hiding hidden: [String] = []

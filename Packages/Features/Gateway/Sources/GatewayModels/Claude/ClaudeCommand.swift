@@ -5,9 +5,9 @@ public import TurnLoop
 
 /// Anthropic's `claude` command as a backend: one process for each turn, spoken to in its stream-json mode.
 ///
-/// The command has tools of its own and runs them in the folder that it is given. When it wants to know whether it may,
-/// the policy decides or has `approve` asked, as in a `TurnLoop`. It gets the variables that it is given here and no
-/// others.
+/// The command has tools of its own and runs them in the folder that it is given, with all of its process in a
+/// `ClaudeSandbox`. When it wants to know whether it may, the policy decides or has `approve` asked, as in a `TurnLoop`. It
+/// gets the variables that it is given here and no others.
 public struct ClaudeCommand: Sendable {
     /// Decides by what was used so far whether another round may begin; what it throws ends the turn.
     public typealias Admit = @Sendable (_ rounds: Int, _ used: Usage) async throws -> Void
@@ -83,14 +83,17 @@ public struct ClaudeCommand: Sendable {
     /// the process and its group; what has come is kept. A round that has begun is not broken off for a limit.
     ///
     /// - Parameters:
+    ///   - sandbox: nil to run it with all that the user may do.
     ///   - approve: nil where nobody is there; what had to be asked is denied then.
     ///   - admit: is asked before each round but the first.
     /// - Throws: only what `emit` throws. What goes wrong with the command is in the outcome.
     public func run(
-        _ request: ChatRequest, in folder: String, resume: String?, policy: ApprovalPolicy,
+        _ request: ChatRequest, in folder: String, sandbox: ClaudeSandbox?, resume: String?, policy: ApprovalPolicy,
         approve: TurnLoop.Approve?, admit: @escaping Admit, emit: @escaping TurnLoop.Emit
     ) async throws -> TurnOutcome {
         let order = ClaudeOrder(request, in: folder, resume: resume)
-        return try await ClaudeRun(self, order, policy: policy, approve: approve, admit: admit, emit: emit).run()
+        let run = ClaudeRun(
+            self, order, sandbox: sandbox, policy: policy, approve: approve, admit: admit, emit: emit)
+        return try await run.run()
     }
 }

@@ -6,12 +6,14 @@ import ProcessKit
 
 /// What the command is started with and told.
 struct ClaudeOrder {
-    /// The kernel takes no argument of 128 KiB.
-    private static let longestArgument = 100_000
+    /// The id of the request that begins the talk.
+    static let startID = "martlet-start"
 
     let arguments: [String]
     let folder: String
     let resume: String?
+    /// Not among the arguments, which any process can read.
+    private let systemPrompt: String
     /// The blocks of the person's message.
     private let content: JSON
 
@@ -28,11 +30,9 @@ struct ClaudeOrder {
         ]
         if !request.model.isEmpty, request.model != "default" { arguments += ["--model=\(request.model)"] }
         if let resume { arguments += ["--resume=\(resume)"] }
-        let system = request.messages.filter { $0.role == .system }.map(\.text).joined(separator: "\n\n")
-        let fits = system.utf8.count < Self.longestArgument
-        if !system.isEmpty, fits { arguments += ["--append-system-prompt=\(system)"] }
         self.arguments = arguments
-        var blocks: [JSON] = fits ? [] : [Self.text(system)]
+        systemPrompt = request.messages.filter { $0.role == .system }.map(\.text).joined(separator: "\n\n")
+        var blocks: [JSON] = []
         let last = request.messages.lastIndex { $0.role == .user }
         // A session that goes on knows what was said before.
         if resume == nil, let last { blocks += Self.history(request.messages[..<last]) }
@@ -46,6 +46,15 @@ struct ClaudeOrder {
         // The end of its input would only end it after its turn, in which it may do much that nobody watches.
         command.endsWithParent = true
         return command
+    }
+
+    /// The first thing that it is told: it asks us about every call, also those that it would do without a question.
+    var start: JSON {
+        var request: JSONObject = [
+            "subtype": "initialize", "hooks": ["PreToolUse": [["hookCallbackIds": ["martlet"]]]],
+        ]
+        if !systemPrompt.isEmpty { request["appendSystemPrompt"] = .string(systemPrompt) }
+        return ["type": "control_request", "request_id": .string(Self.startID), "request": .object(request)]
     }
 
     var message: JSON {

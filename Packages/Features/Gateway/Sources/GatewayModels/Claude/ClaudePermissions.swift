@@ -16,6 +16,8 @@ struct ClaudePermissions {
     }
 
     private let run: ClaudeRun
+    /// The limits of its sandbox; nil where it runs without one.
+    var walls: ClaudeSandbox.Walls?
     private var open: [String: Open] = [:]
     /// Grows by what the person wants to be remembered.
     private var policy: ApprovalPolicy
@@ -29,6 +31,7 @@ struct ClaudePermissions {
     mutating func take(_ frame: JSON, _ turn: inout ClaudeTurn) -> Step {
         let id = frame["request_id"]?.string ?? ""
         let body = frame["request"]
+        if body?["subtype"]?.string == "hook_callback" { return Step(reply: ClaudeReply.hook(id)) }
         guard body?["subtype"]?.string == "can_use_tool", let name = body?["tool_name"]?.string else {
             return Step(reply: ClaudeReply.error(id, "this client does not know such requests"))
         }
@@ -59,17 +62,15 @@ struct ClaudePermissions {
     }
 
     private func reach(of call: ToolCall) -> ToolReach {
-        // The command runs outside of our sandbox.
         let command = call.name == "Bash" ? call.input["command"]?.string ?? "" : nil
+        let caution = walls.map(\.caution) ?? "claude runs it without a sandbox"
         return ToolReach(
             paths: ClaudeTools.paths(of: call, in: run.order.folder, policy.places),
-            command: command.map {
-                ToolReach.Command($0, isSandboxed: false, caution: "claude runs it without a sandbox")
-            })
+            command: command.map { ToolReach.Command($0, isSandboxed: caution == nil, caution: caution) })
     }
 
-    /// By the rules. What keeps paths from our own tools holds for the command's too: what it names there is denied, and
-    /// whatever else could come there is asked about, as we cannot keep it from anything.
+    /// By the rules. A path that is denied to our own tools is denied to the command's too. Any other call could reach such
+    /// a path unseen, so that it is asked about unless the sandbox hides the path.
     private func verdict(for request: ApprovalRequest) -> (verdict: ApprovalVerdict, rule: ApprovalRule?) {
         let verdict = policy.verdict(for: request)
         let paths = policy.deniedPaths(of: WorkspaceTools.name, WorkspaceTools.fileDescriptions)
@@ -77,7 +78,8 @@ struct ClaudePermissions {
         let isWriting = request.effect != .reads
         let denied = (paths.reading + (isWriting ? paths.writing : [])).map { PathGlob($0, in: policy.places) }
         if request.reach.paths.contains(where: { path in denied.contains { $0.covers(path) } }) { return (.deny, nil) }
-        if denied.isEmpty || ClaudeTools.opensOneFile(request.tool) { return verdict }
+        let isHidden = walls != nil && walls?.gap == nil
+        if denied.isEmpty || isHidden || ClaudeTools.opensOneFile(request.tool) { return verdict }
         return (.ask, nil)
     }
 

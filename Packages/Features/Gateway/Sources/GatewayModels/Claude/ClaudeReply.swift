@@ -10,6 +10,11 @@ enum ClaudeReply {
         success(id, ["behavior": "deny", "message": .string(words)])
     }
 
+    /// Has the command ask whether it may do the call that it is about to do.
+    static func hook(_ id: String) -> JSON {
+        success(id, ["hookSpecificOutput": ["hookEventName": "PreToolUse", "permissionDecision": "ask"]])
+    }
+
     private static func success(_ id: String, _ response: JSON) -> JSON {
         [
             "type": "control_response",

@@ -1,6 +1,7 @@
 import Capabilities
 import JSON
 import ProcessKit
+import SandboxKit
 import TurnLoop
 
 /// One turn of the command.
@@ -12,6 +13,7 @@ struct ClaudeRun: Sendable {
 
     let claude: ClaudeCommand
     let order: ClaudeOrder
+    let sandbox: ClaudeSandbox?
     let policy: ApprovalPolicy
     let approve: TurnLoop.Approve?
     let admit: ClaudeCommand.Admit
@@ -19,11 +21,12 @@ struct ClaudeRun: Sendable {
     let inbox = ClaudeInbox()
 
     init(
-        _ claude: ClaudeCommand, _ order: ClaudeOrder, policy: ApprovalPolicy, approve: TurnLoop.Approve?,
-        admit: @escaping ClaudeCommand.Admit, emit: @escaping TurnLoop.Emit
+        _ claude: ClaudeCommand, _ order: ClaudeOrder, sandbox: ClaudeSandbox?, policy: ApprovalPolicy,
+        approve: TurnLoop.Approve?, admit: @escaping ClaudeCommand.Admit, emit: @escaping TurnLoop.Emit
     ) {
         self.claude = claude
         self.order = order
+        self.sandbox = sandbox
         self.policy = policy
         self.approve = approve
         self.admit = admit
@@ -46,7 +49,14 @@ struct ClaudeRun: Sendable {
         var talk = ClaudeTalk(self)
         var problem: AnyFailure?
         do {
-            let command = order.command(claude.program, claude.environment)
+            var command = order.command(claude.program, claude.environment)
+            let prepared = try await sandbox?.prepare(command)
+            // What is guarded in the folder stays guarded until the command has ended.
+            defer { withExtendedLifetime(prepared) {} }
+            if let prepared {
+                talk.permissions.walls = prepared.walls
+                command = prepared.sandboxed.command.started(like: command)
+            }
             // A task that is cancelled has given it its time before.
             try await claude.launcher.withChild(command, grace: .zero) { child in
                 defer { talk.errors = child.errorTail }
@@ -58,6 +68,10 @@ struct ClaudeRun: Sendable {
                     throw error
                 }
                 await child.terminate(grace: claude.limits.grace)
+            }
+            // Bubblewrap's words are about the sandbox, which the command never was in.
+            if let failure = prepared?.sandboxed.failure(talk.status, errors: talk.errors), !talk.isStopping {
+                problem = AnyFailure(failure)
             }
         } catch let failure as EmitFailure {
             throw failure.error
@@ -73,5 +87,14 @@ struct ClaudeRun: Sendable {
         // What is to be stored gets there, also when the turn was cancelled.
         try await Task { try await emit(events) }.value
         return outcome
+    }
+}
+
+extension Command {
+    /// The same program, spoken to and ended as another one.
+    fileprivate func started(like other: Command) -> Command {
+        var command = self
+        (command.input, command.endsWithParent) = (other.input, other.endsWithParent)
+        return command
     }
 }

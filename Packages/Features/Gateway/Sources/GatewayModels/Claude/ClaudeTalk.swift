@@ -7,11 +7,11 @@ import TurnLoop
 struct ClaudeTalk {
     private let run: ClaudeRun
     private var turn: ClaudeTurn
-    private var permissions: ClaudePermissions
+    var permissions: ClaudePermissions
     /// What is to be written. A task of its own writes it, so that a process that writes before it reads blocks nobody.
     private let outgoing = AsyncStream.makeStream(of: JSON.self)
     private var tasks: [Task<Void, Never>] = []
-    private var status: ChildStatus?
+    private(set) var status: ChildStatus?
     private var isDrained = false
     private var isOverdue = false
     private var lines = 0
@@ -50,7 +50,7 @@ struct ClaudeTalk {
             permissions.cancelAll()
             for task in tasks { task.cancel() }
         }
-        send(run.order.message)
+        send(run.order.start)
         for await news in inbox.news {
             try await take(news)
             if isOverdue || refusal != nil || isDrained && status != nil { return }
@@ -100,7 +100,7 @@ struct ClaudeTalk {
         case "control_request": try await settle(permissions.take(frame, &turn))
         case "control_cancel_request":
             try await deliver(permissions.withdraw(frame["request_id"]?.string ?? "", &turn))
-        case "control_response": break
+        case "control_response": begin(frame["response"])
         default:
             try await deliver(turn.receive(frame))
             if turn.result != nil {
@@ -112,6 +112,18 @@ struct ClaudeTalk {
             } else if turn.isBetweenRounds, !isStopping {
                 refusal = await refusalOfNextRound()
             }
+        }
+    }
+
+    /// Gives it the message once it knows how to ask.
+    private mutating func begin(_ response: JSON?) {
+        guard response?["request_id"]?.string == ClaudeOrder.startID else { return }
+        if response?["subtype"]?.string != "success" {
+            refusal = .failed(AnyFailure(GatewayModelsError.claudeTooOld(response?["error"]?.string ?? "")))
+        } else if isStopping {
+            outgoing.continuation.finish()
+        } else {
+            send(run.order.message)
         }
     }
 

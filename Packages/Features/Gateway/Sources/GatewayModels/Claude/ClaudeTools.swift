@@ -4,8 +4,10 @@ import JSON
 
 /// What is known of the command's own tools, which it names in its questions.
 enum ClaudeTools {
-    /// Those that reach neither files nor the network.
-    private static let harmless: Set<String> = ["TodoWrite", "ToolSearch", "ListAgents"]
+    /// Those that reach neither files nor the network; each call of a sub-agent is asked about by itself.
+    private static let harmless: Set<String> = [
+        "TodoWrite", "ToolSearch", "ListAgents", "Task", "TaskStop", "EnterPlanMode", "ReportFindings",
+    ]
 
     /// Those that read files, by the inputs that say where.
     private static let reading: [String: [String]] = [

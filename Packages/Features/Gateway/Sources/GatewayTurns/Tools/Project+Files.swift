@@ -6,9 +6,13 @@ import TurnLoop
 extension Project {
     /// The tools that work in its folder, where rules let them.
     func files(_ settings: TurnSettings, _ policy: ApprovalPolicy) throws(GatewayError) -> any ToolSource {
+        WorkspaceTools(try workspace(settings, policy), offering: .all, shell: settings.shell)
+    }
+
+    /// Its folder, with what rules keep from tools.
+    func workspace(_ settings: TurnSettings, _ policy: ApprovalPolicy) throws(GatewayError) -> Workspace {
         let denied = policy.deniedPaths(of: WorkspaceTools.name, WorkspaceTools.fileDescriptions)
-        let workspace = Workspace(try folder(), denying: denied, home: settings.home)
-        return WorkspaceTools(workspace, offering: .all, shell: settings.shell)
+        return Workspace(try folder(), denying: denied, home: settings.home)
     }
 
     /// Its folder, as long as it is the one that was agreed to.

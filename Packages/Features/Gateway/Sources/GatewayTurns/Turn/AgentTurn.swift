@@ -112,7 +112,8 @@ extension AgentTurn {
         _ command: ClaudeCommand, _ request: ChatRequest, _ recorder: TurnRecorder
     ) async throws -> TurnOutcome {
         guard let project = plan.project else { throw GatewayError.needsProject(plan.choice.name) }
-        let folder = try project.folder().path
+        let workspace = try project.workspace(parts.settings, plan.policy)
+        let sandbox = parts.settings.shell.sandbox.map { ClaudeSandbox(workspace, $0) }
         let last = try await parts.store.lastAnswer(of: plan.session.id)
         let known = last?.provider == ClaudeCommand.provider ? last?.start?.id : nil
         let meter = TurnMeter(parts: parts, place: plan.place)
@@ -122,7 +123,7 @@ extension AgentTurn {
         command.limits.approval = max(command.limits.approval, parts.settings.approvalTime + .seconds(5))
         func run(resuming session: String?) async throws -> TurnOutcome {
             try await command.run(
-                request, in: folder, resume: session, policy: plan.policy,
+                request, in: workspace.path, sandbox: sandbox, resume: session, policy: plan.policy,
                 approve: plan.canAsk ? asker : nil, admit: { try await meter.admit(after: $0, unstored: $1) },
                 emit: { try await recorder.receive($0) })
         }

@@ -140,7 +140,7 @@ struct ClaudeFaultTests {
                 let command = ClaudeCommand(
                     program: program, environment: [:], clock: ContinuousClock(), now: { Timestamp(microseconds: 0) })
                 let outcome = try await command.run(
-                    ChatRequest(model: "", messages: [Message(.user, "x")]), in: "/", resume: nil,
+                    ChatRequest(model: "", messages: [Message(.user, "x")]), in: "/", sandbox: nil, resume: nil,
                     policy: ApprovalPolicy(), approve: nil, admit: { _, _ in }
                 ) { _ in }
                 guard case .failed(let failure) = outcome.end else {

@@ -44,6 +44,31 @@ struct ClaudePermissionTests {
         }
     }
 
+    @Test("it is told to ask about every call, also those that it would do without a question")
+    func hooks() async throws {
+        let script = """
+            seen(start["request"]["hooks"])
+            begin()
+            say(type="control_request", request_id="h-1", request={
+                "subtype": "hook_callback", "callback_id": "martlet", "tool_use_id": "t-1",
+                "input": {"tool_name": "Read", "tool_input": {"file_path": "secrets/key"}}})
+            seen(hear()["response"])
+            ask("Read", {"file_path": "secrets/key"})
+            seen(hear()["response"]["response"]["behavior"])
+            result()
+            """
+        try await ScriptedClaude.run(script) { claude in
+            let deny = ApprovalRule(.deny, tool: "fs.read", arguments: ["/path": "secrets/**"])
+            let places = PathGlob.Places(folder: AbsolutePath(claude.folder), home: nil)
+            _ = try await claude.turn(policy: ApprovalPolicy(rules: [deny], in: places))
+            let seen = try claude.seen()
+            #expect(seen[0]["PreToolUse"] == [["hookCallbackIds": ["martlet"]]])
+            #expect(seen[1]["request_id"] == "h-1")
+            #expect(seen[1]["response"]?["hookSpecificOutput"]?["permissionDecision"] == "ask")
+            #expect(seen[2] == "deny")
+        }
+    }
+
     @Test("a rule or the effect decides before anybody is asked, and the decision says so")
     func rules() async throws {
         let script = """
@@ -232,7 +257,7 @@ struct ClaudePermissionTests {
             begin()
             ask("Bash", {"command": "x"})
             say(type="control_cancel_request", request_id="r-1")
-            say(type="control_request", request_id="r-2", request={"subtype": "hook_callback", "callback_id": "h"})
+            say(type="control_request", request_id="r-2", request={"subtype": "mcp_message", "server_name": "x"})
             seen(hear())
             result()
             """

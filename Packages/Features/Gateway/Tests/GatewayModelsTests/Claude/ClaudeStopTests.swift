@@ -155,7 +155,7 @@ struct ClaudeStopTests {
                     program: "\(folder)/claude", environment: ["PATH": "/usr/bin:/bin", "SEEN": "\(folder)/seen"],
                     clock: ContinuousClock(), now: { Timestamp(microseconds: 0) })
                 _ = try await command.run(
-                    ChatRequest(model: "", messages: [Message(.user, "x")]), in: folder, resume: nil,
+                    ChatRequest(model: "", messages: [Message(.user, "x")]), in: folder, sandbox: nil, resume: nil,
                     policy: ApprovalPolicy(), approve: nil, admit: { _, _ in }
                 ) { _ in kill(getpid(), SIGKILL) }
             }

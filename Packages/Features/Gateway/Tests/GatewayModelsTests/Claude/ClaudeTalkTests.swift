@@ -9,7 +9,7 @@ struct ClaudeTalkTests {
     @Test("text comes as one message, with its session, usage and cost")
     func text() async throws {
         let script = """
-            seen({"arguments": sys.argv[1:], "message": message})
+            seen({"arguments": sys.argv[1:], "start": start, "message": message})
             begin()
             assistant(text("Hello there."))
             result(result="Hello there.")
@@ -30,9 +30,8 @@ struct ClaudeTalkTests {
             #expect(arguments.contains("--verbose") && arguments.contains("--model=opus"))
             let sources = arguments.firstIndex(of: "--setting-sources").map { arguments[$0 + 1] }
             #expect(sources == "user" && arguments.contains("--strict-mcp-config"), "a project's hooks would run")
-            #expect(
-                arguments.contains("--append-system-prompt=Be brief.")
-                    && !arguments.contains { $0.hasPrefix("--resume") })
+            #expect(!arguments.contains { $0.hasPrefix("--resume") || $0.contains("Be brief.") })
+            #expect(seen["start"]?["request"]?["appendSystemPrompt"] == "Be brief.")
             #expect(seen["message"]?["message"]?["content"] == [["type": "text", "text": "Hello"]])
         }
     }
@@ -86,6 +85,20 @@ struct ClaudeTalkTests {
             let results = turn.message.parts.compactMap { if case .result(let result) = $0 { result } else { nil } }
             #expect(results.map(\.content) == ["a.txt", "no such file"] && results.map(\.isError) == [false, true])
             #expect(turn.events.contains(.notice("the service of claude does not answer; attempt 2 of 10")))
+        }
+    }
+
+    @Test("one that cannot be told to ask about its calls gets no message")
+    func old() async throws {
+        let script = """
+            answer_start("error", error="unsupported")
+            seen({"next": hear()})
+            """
+        try await ScriptedClaude.run(script, answeringStart: false) { claude in
+            let turn = try await claude.turn()
+            #expect(turn.failure?.code == "gateway.claude-too-old")
+            #expect(turn.failure?.message.has("unsupported") == true)
+            #expect(try claude.seen().allSatisfy { $0["next"] == .null })
         }
     }
 
@@ -158,7 +171,8 @@ struct ClaudeTalkTests {
                 ClaudeCommand.find(in: variables, adding: adding, clock: ContinuousClock(), now: now))
             #expect(found.program == "\(claude.folder)/claude")
             _ = try await found.run(
-                ChatRequest(model: "", messages: [Message(.user, "x")]), in: claude.folder, resume: nil,
+                ChatRequest(model: "", messages: [Message(.user, "x")]), in: claude.folder, sandbox: nil,
+                resume: nil,
                 policy: ApprovalPolicy(), approve: nil, admit: { _, _ in }
             ) { _ in }
             let names = (try claude.seen().first?.array ?? []).compactMap(\.string)

@@ -66,18 +66,22 @@ struct ScriptedClaude: Sendable {
             with open(os.environ["SEEN"], "a") as file:
                 file.write(json.dumps(value) + "\\n")
 
-        message = hear()
+        start = hear()
+        def answer_start(subtype="success", **more):
+            say(type="control_response", response=dict(more, subtype=subtype, request_id=start["request_id"]))
 
         """
 
     /// Lends a command that runs a script.
     static func run<T>(
-        _ script: String, clock: any Clock<Duration> = ContinuousClock(), variables: [String: String] = [:],
+        _ script: String, answeringStart: Bool = true, clock: any Clock<Duration> = ContinuousClock(),
+        variables: [String: String] = [:],
         isolation: isolated (any Actor)? = #isolation, _ body: (ScriptedClaude) async throws -> T
     ) async throws -> T {
         try await TemporaryDirectory.run { folder in
             let program = "\(folder)/claude"
-            try await ProgramFile.write(prelude + script + "\n", to: program)
+            let opening = answeringStart ? "answer_start()\nmessage = hear()\n" : ""
+            try await ProgramFile.write(prelude + opening + script + "\n", to: program)
             let environment = CommandEnvironment(
                 ["PATH": "/usr/bin:/bin", "SEEN": "\(folder)/seen"].merging(variables) { $1 })
             let command = ClaudeCommand(
@@ -103,14 +107,14 @@ struct ScriptedClaude: Sendable {
     /// One turn with its events.
     func turn(
         _ messages: [Message] = [Message(.user, "Hello")], model: String = "", resume: String? = nil,
-        policy: ApprovalPolicy = ApprovalPolicy(), approve: TurnLoop.Approve? = nil,
+        sandbox: ClaudeSandbox? = nil, policy: ApprovalPolicy = ApprovalPolicy(), approve: TurnLoop.Approve? = nil,
         admit: @escaping ClaudeCommand.Admit = { _, _ in },
         watching watch: @escaping @Sendable (TurnEvent) async throws -> Void = { _ in }
     ) async throws -> Turn {
         let record = Record()
         let outcome = try await command.run(
-            ChatRequest(model: model, messages: messages), in: folder, resume: resume, policy: policy, approve: approve,
-            admit: admit
+            ChatRequest(model: model, messages: messages), in: folder, sandbox: sandbox, resume: resume, policy: policy,
+            approve: approve, admit: admit
         ) { events in
             record.add(events)
             for event in events { try await watch(event) }

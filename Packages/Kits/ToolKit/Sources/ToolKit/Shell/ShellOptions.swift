@@ -7,7 +7,7 @@ public struct ShellOptions: Sendable, Hashable {
     /// All variables that a command gets.
     let variables: [String: String]
     /// What a command sees and may change; nil where it may do what the user may do.
-    let sandbox: Sandbox?
+    public let sandbox: Sandbox?
 
     /// Of the variables only `PATH`, `HOME` and `LANG` are passed on, so that no key in others gets into a command.
     public init(environment: [String: String], sandbox: Sandbox?) {

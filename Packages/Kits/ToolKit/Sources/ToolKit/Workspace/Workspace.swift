@@ -49,9 +49,12 @@ public final class Workspace: Sendable {
         self.denied = DeniedGlobs(denied, in: workspace.places(home: home))
     }
 
+    /// Where the folder is now.
+    public var place: AbsolutePath { AbsolutePath(bytes: root.location) }
+
     /// Where paths in rules begin that are about this folder.
     public func places(home: String?) -> PathGlob.Places {
-        PathGlob.Places(folder: AbsolutePath(bytes: root.location), home: home.map { AbsolutePath($0) })
+        PathGlob.Places(folder: place, home: home.map { AbsolutePath($0) })
     }
 
     /// With a resolver given, that one is used whatever the kernel can do.
