@@ -39,10 +39,10 @@ struct TerminalInteraction: Interaction {
                 }
                 return .secret(Secret(String(decoding: bytes, as: UTF8.self)))
             case .confirm:
-                let line = try await input.readLine(prompt: prompt + " [y/N] ")
+                let line = try await input.unanswered { try await input.readLine(prompt: prompt + " [y/N] ") }
                 return .confirm(["y", "yes"].contains(line?.lowercased() ?? ""))
             case .choice(let options):
-                return .choice(try await choose(options, prompt, question, input))
+                return .choice(try await input.unanswered { try await choose(options, prompt, question, input) })
             case .composition(let history, let completions):
                 let composer = Composer(level: level, theme: theme, isDumb: isDumb)
                 return .composition(

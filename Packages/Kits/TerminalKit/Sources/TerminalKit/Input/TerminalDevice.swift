@@ -120,6 +120,14 @@ import Synchronization
         }
     }
 
+    /// Takes all that was typed until now.
+    borrowing func takeTyped() throws(TerminalError) -> [UInt8] {
+        var typed: [UInt8] = []
+        // The limit is of milliseconds; without one byte more at once there is none.
+        while case .byte(let byte) = try read(limit: 0) { typed.append(byte) }
+        return typed
+    }
+
     /// Keeps what was read for who reads next.
     static func keep(_ bytes: [UInt8]) { kept.withLock { $0 += bytes } }
 

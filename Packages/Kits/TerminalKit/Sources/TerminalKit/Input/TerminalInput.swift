@@ -31,6 +31,16 @@ public struct TerminalInput: Sendable {
         try await read(prompt, isSecret: true)
     }
 
+    /// Asks something to which nothing counts that was typed before: whoever typed it had not seen the question. It is kept
+    /// for who reads next afterwards.
+    public func unanswered<Result>(_ ask: () async throws -> Result) async throws -> Result {
+        let typed = try await TerminalDevice.with(path: path, mode: .line) { device throws(TerminalError) in
+            try device.takeTyped()
+        }
+        defer { TerminalDevice.keep(typed) }
+        return try await ask()
+    }
+
     /// Puts the terminal back; async-signal-safe, for the signal handler of a process, and harmless at any time.
     public static let restore: @convention(c) () -> Void = martlet_terminal_restore
 

@@ -47,6 +47,23 @@ extension OneTerminal {
             }
         }
 
+        @Test("what was typed before a question is no answer to it, and is kept for who reads next")
+        func typedBefore() async throws {
+            let pty = try PseudoTerminal()
+            let silence = TypingSilence(path: pty.path)
+            silence.begin()
+            pty.type("y\rnext")
+            silence.end()
+            let input = TerminalInput(path: pty.path)
+            async let answer = input.unanswered { try await input.readLine(prompt: "Write it? ") }
+            _ = try await pty.output(upTo: "Write it? ")
+            pty.type("n\r")
+            #expect(try await answer == "n")
+            #expect(try await input.readLine(prompt: "> ") == "y")
+            pty.type("\r")
+            #expect(try await input.readLine(prompt: "> ") == "next")
+        }
+
         @Test("Ctrl-D on an empty line ends the input")
         func end() async throws {
             let pty = try PseudoTerminal()
