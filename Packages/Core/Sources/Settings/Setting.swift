@@ -7,7 +7,7 @@ public import JSON
 /// static let units = Setting("units", "Units of measure", default: Units.metric)
 /// ```
 public struct Setting<Value: InputValue & OutputValue>: Sendable {
-    public let declaration: SettingDeclaration
+    public private(set) var declaration: SettingDeclaration
     let standard: Value
 
     /// - Parameter flag: an option that sets it for one run, with every command: `cacert` is `--cacert`.
@@ -24,6 +24,15 @@ public struct Setting<Value: InputValue & OutputValue>: Sendable {
         declaration = SettingDeclaration(
             key: key.split(separator: ".").map(String.init), summary: summary, schema: schema,
             standard: standard.json, risk: risk, flag: flag)
+    }
+}
+
+extension Setting {
+    /// A list of which every layer adds its part, so that no layer takes away what another one says.
+    public func joiningLayers() -> Setting {
+        var copy = self
+        copy.declaration.joinsLayers = true
+        return copy
     }
 }
 
@@ -100,6 +109,8 @@ public struct SettingDeclaration: Sendable {
     public let risk: SettingRisk
     /// The option of every command that sets it for one run.
     public let flag: String?
+    /// Whether a list grows by what each layer says, and is not replaced.
+    public fileprivate(set) var joinsLayers = false
 
     public init(
         key: [String], summary: String, schema: Schema, standard: JSON, risk: SettingRisk, flag: String? = nil
@@ -114,7 +125,9 @@ public struct SettingDeclaration: Sendable {
 
     /// The same setting below a prefix.
     func under(_ prefix: [String]) -> SettingDeclaration {
-        SettingDeclaration(
+        var copy = SettingDeclaration(
             key: prefix + key, summary: summary, schema: schema, standard: standard, risk: risk, flag: flag)
+        copy.joinsLayers = joinsLayers
+        return copy
     }
 }

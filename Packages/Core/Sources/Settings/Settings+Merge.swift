@@ -47,7 +47,7 @@ extension Settings {
             } else if declaration.risk != .none, !trusted, let file = layer.origin.file {
                 inert.append(Inert(key: key, risk: declaration.risk, file: file))
             } else {
-                set(key, declaration.schema, value, layer.origin)
+                set(key, declaration, value, layer.origin)
             }
         } problem: { key, message, isAboutKey in
             found.append(layer.problem(at: key, message, isAboutKey: isAboutKey))
@@ -57,12 +57,16 @@ extension Settings {
         problems += found
     }
 
-    /// A map grows by the members of each layer; everything else is replaced.
-    private mutating func set(_ key: [String], _ schema: Schema, _ value: JSON, _ origin: SettingsOrigin) {
+    /// A map grows by the members of each layer, and so does a list that says so; everything else is replaced.
+    private mutating func set(
+        _ key: [String], _ declaration: SettingDeclaration, _ value: JSON, _ origin: SettingsOrigin
+    ) {
         var merged = value
-        if case .map = schema.unwrapped, var members = entries[key]?.value.object, let new = value.object {
+        if case .map = declaration.schema.unwrapped, var members = entries[key]?.value.object, let new = value.object {
             for (name, member) in new { members[name] = member }
             merged = .object(members)
+        } else if declaration.joinsLayers, let before = entries[key]?.value.array, let new = value.array {
+            merged = .array(before + new.filter { !before.contains($0) })
         }
         entries[key] = Entry(key: key, value: merged, origin: origin)
     }
@@ -85,7 +89,7 @@ extension Settings {
             let key = Array(entry.key.dropFirst(2))
             guard let declaration = catalogue.declaration(of: key) else { continue }
             covered[key] = entries[key]
-            set(key, declaration.schema, entry.value, .profile(name))
+            set(key, declaration, entry.value, .profile(name))
         }
     }
 }

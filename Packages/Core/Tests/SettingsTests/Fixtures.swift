@@ -11,6 +11,7 @@ enum Demo {
     static let units = Setting("units", "Units of measure", default: Units.metric)
     static let patience = Setting("limits.patience", "How long to wait", default: Duration.seconds(30))
     static let stop = Setting("stop", "Words that end an answer", default: ["end"])
+    static let rules = Setting("rules", "Rules that count together", default: [String]()).joiningLayers()
     static let headers = Setting("headers", "Headers by name", default: ["accept": "json"])
     static let note = Setting("note", "A note", default: String?.none)
     static let command = Setting("command", "What is run first", default: "true", risk: .runs)
@@ -25,6 +26,7 @@ enum Demo {
             [
                 model.declaration, rounds.declaration, units.declaration, patience.declaration, stop.declaration,
                 headers.declaration, note.declaration, command.declaration, endpoint.declaration, allow.declaration,
+                rules.declaration,
             ], of: "chat")
         catalogue.add([retries.declaration], of: "files.sftp")
         catalogue.closeWithProfiles()

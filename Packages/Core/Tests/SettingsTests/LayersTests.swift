@@ -62,6 +62,17 @@ struct LayersTests {
         #expect(emptied.view(for: "chat")[Demo.stop] == [])
     }
 
+    @Test("add to a list that joins them, so that no layer takes away what another one says")
+    func joined() throws {
+        let settings = try Sources(
+            user: "{chat: {rules: ['deny a', 'allow b']}}", project: "{chat: {rules: ['allow a', 'allow b']}}",
+            flags: ["chat.rules=[]"]
+        ).merged()
+        #expect(settings.view(for: "chat")[Demo.rules] == ["deny a", "allow b", "allow a"])
+        let unread = try Sources(user: "{chat: {rules: ['deny a']}}", project: "{chat: {rules: 3}}").merged()
+        #expect(unread.view(for: "chat")[Demo.rules] == ["deny a"])
+    }
+
     @Test("take an optional value away with null")
     func null() throws {
         let settings = try Sources(user: "{chat: {note: 'hi'}}", project: "{chat: {note: null}}").merged()

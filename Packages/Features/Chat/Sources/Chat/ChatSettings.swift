@@ -28,8 +28,9 @@ enum ChatSettings {
         default: false,
         risk: .widens)
     static let policy = Setting(
-        "approvals", "What is decided beforehand about tools: a list of rules", default: ApprovalPolicy(), risk: .widens
-    )
+        "approvals", "Rules for tools; those of all settings files count together", default: ApprovalPolicy(),
+        risk: .widens
+    ).joiningLayers()
     static let mode = Setting<ToolMode?>(
         "mode", "How far models go without being asked for each conversation: read-only, workspace, full", default: nil,
         risk: .widens)

@@ -50,8 +50,9 @@ enum GatewaySettings {
         "folders", "Other folders that projects made over the network may lie in", default: [PathValue](),
         risk: .widens)
     static let approvals = Setting(
-        "approvals", "What is decided beforehand about tools in every project: a list of rules",
-        default: ApprovalPolicy(), risk: .widens)
+        "approvals", "Rules for tools in every project; those of all settings files count together",
+        default: ApprovalPolicy(), risk: .widens
+    ).joiningLayers()
     static let approvalTime = Setting(
         "approval-limit", "How long a question about a tool waits before it counts as a no",
         default: Duration.seconds(60))
