@@ -65,7 +65,7 @@ enum RunnerError: Failure {
                 + "'martlet config trust'"
         case .options(let what), .input(let what), .schedule(let what), .file(let what), .notSo(let what): what
         case .scheduledSecret(let input, let variables):
-            "the input '\(input)' is secret, and others can read the words of a command; take it from the vault by "
+            "the input '\(input)' is secret or holds a secret, and others can read the words of a command; take it from the vault by "
                 + "'env: {NAME: {secret: …}}' in the bundle"
                 + (variables.map {
                     ", or write \(GivenInputs.variable(of: input))=… into \(PlainText.escape($0)) and keep that to "

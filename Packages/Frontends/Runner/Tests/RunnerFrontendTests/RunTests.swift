@@ -206,6 +206,30 @@ struct RunTests {
         }
     }
 
+    @Test("stores no secret that stands in an ordinary input, and wants it again to go on")
+    func secretInOrdinaryInput() async throws {
+        try await Desk.with { desk in
+            let secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
+            _ = try await desk.failure(
+                """
+                name: b
+                inputs: {x: {default: none}}
+                steps:
+                  - {id: a, action: lab.echo, with: {value: "${{ inputs.x }}"}}
+                  - {id: b, action: lab.fail, needs: [a]}
+                """, ["input": .array([.string("x=\(secret)")])])
+            let database = try desk.read("home/data/runs.db") + ((try? desk.read("home/data/runs.db-wal")) ?? "")
+            #expect(!database.contains(secret) && database.contains(Redactor.mark))
+            let again: JSONObject = ["resume": "last", "again": true]
+            let error = await #expect(throws: RunnerError.self) { try await desk.perform("run.start", again) }
+            #expect(error?.message.contains("the input x held a secret") == true)
+            var given = again
+            given["input"] = .array([.string("x=\(secret)")])
+            let run = try await desk.perform("run.start", given)
+            #expect(run.json["steps"]?.array?.count == 2)
+        }
+    }
+
     @Test("starts what its actions need once, and stops it in the end")
     func features() async throws {
         try await Desk.with { desk in

@@ -141,10 +141,15 @@ struct ScheduleTests {
             arguments[kind] = true
             let error = await #expect(throws: RunnerError.self) { try await desk.perform("run.install", arguments) }
             let message = error?.message ?? ""
-            #expect(message.contains("'pw' is secret") && message.contains("env: {NAME: {secret: …}}"))
+            #expect(
+                message.contains("'pw' is secret or holds a secret") && message.contains("env: {NAME: {secret: …}}"))
             #expect(message.contains("MARTLET_INPUT_PW") == (kind == "systemd"))
             #expect(!message.contains("TopSecret99") && desk.output.events.isEmpty)
             #expect(throws: (any Error).self) { try desk.read(".config/systemd/user/martlet-b.service") }
+            // So is a secret that this program knows, in an input that is not said to be secret.
+            arguments["input"] = ["x=ghp_0123456789abcdefghijABCDEFGHIJ456789"]
+            let known = await #expect(throws: RunnerError.self) { try await desk.perform("run.install", arguments) }
+            #expect(known?.message.contains("'x' is secret or holds a secret") == true)
             // What is not secret is taken as ever.
             _ = try await desk.perform("run.install", ["bundle": .string(file), "systemd": true, "input": ["x=1"]])
             #expect(desk.output.events.compactMap(\.text).joined().contains(#""x=1""#))

@@ -34,6 +34,13 @@ struct GivenInputs {
             }
             given[String(parts[0])] = String(parts[1])
         }
+        for input in bundle.inputs
+        where before[input.name] == .string(Redactor.mark) && given[input.name] == nil
+            && values[input.name] == .string(Redactor.mark)
+        {
+            throw RunnerError.input(
+                "the input \(input.name) held a secret, which is not stored; give it again: --input \(input.name)=…")
+        }
         let found = BundleInputs.values(for: bundle, words: given, values: values)
         for input in bundle.inputs where input.isSecret {
             if let text = given[input.name] { host.redactor.learn(Secret(text)) }

@@ -69,7 +69,7 @@ struct BundleRunning: Sendable {
         if wish.isUnkept { return .unkept(at: host.now()) }
         do {
             return try await services.journal.begin(
-                bundle, digest: library.digest, inputs: inputs, alone: wish.isAlone)
+                bundle, digest: library.digest, inputs: inputs, alone: wish.isAlone, redactor: host.redactor)
         } catch {
             // What cannot be kept may still be run; another run that goes on, or a signal, is no matter of the journal.
             if error is RunError || error is CancellationError { throw error }

@@ -80,6 +80,7 @@ enum InstallAction {
         let next = "systemctl --user daemon-reload && systemctl --user stop \(unit).timer"
         return Removal(files: removed, next: units.isEmpty ? nil : next)
     }
+    .byName()
     .example("martlet run uninstall nightly.yaml", "Run it only when you say so")
 
     private static func scheduled(
@@ -100,6 +101,9 @@ enum InstallAction {
             if let secret = bundle.inputs.first(where: { $0.isSecret && $0.name == parts[0] }) {
                 if parts.count == 2 { host.redactor.learn(Secret(String(parts[1]))) }
                 throw RunnerError.scheduledSecret(input: secret.name, variables: systemd ? variables : nil)
+            }
+            if parts.count == 2, host.redactor.redact(String(parts[1])) != String(parts[1]) {
+                throw RunnerError.scheduledSecret(input: String(parts[0]), variables: systemd ? variables : nil)
             }
             guard parts.count == 2, bundle.inputs.contains(where: { $0.name == parts[0] && $0.kind == .path }) else {
                 return input

@@ -1,5 +1,5 @@
 public import Bundles
-import Capabilities
+public import Capabilities
 public import JSON
 import ProcessKit
 import StorageKit
@@ -7,17 +7,19 @@ import StorageKit
 extension Journal {
     /// Begins a run.
     ///
-    /// - Parameter alone: refuses that while another run of the same file goes on.
+    /// - Parameters:
+    ///   - alone: refuses that while another run of the same file goes on.
+    ///   - redactor: knows the secrets that are not stored, wherever they stand.
     public func begin(
         _ bundle: Bundle, digest: String? = nil, inputs: JSONObject, alone: Bool = false,
-        eventsKept: Int = RunOptions().eventsKept
+        redactor: Redactor = Redactor(), eventsKept: Int = RunOptions().eventsKept
     ) async throws -> JournalRun {
         let time = now()
-        // An input that is secret has to be given again when the run goes on.
+        // An input that is secret, or that holds a secret, has to be given again when the run goes on.
         var shown = JSONObject()
         for (name, value) in inputs {
             let isSecret = bundle.inputs.first { $0.name == name }?.isSecret ?? false
-            shown.append(name, isSecret ? .string(Redactor.mark) : value)
+            shown.append(name, isSecret || redactor.redact(value) != value ? .string(Redactor.mark) : value)
         }
         let text = JSON.object(shown).text()
         let (id, hold) = try await database.write { [held] connection in
