@@ -12,6 +12,8 @@ enum CommandReach {
     private static func runsOthers(_ program: String, _ arguments: ArraySlice<String>) -> Bool {
         if carriers.contains(program) { return true }
         if let orders = orders[program], arguments.contains(where: orders.contains) { return true }
+        // Who allows `rm *` does not think of the whole folder.
+        if changing.contains(program), arguments.contains(where: isWholeFolder) { return true }
         // The second is written.
         if copying.contains(program), arguments.count(where: { !$0.hasPrefix("-") }) > 1 { return true }
         guard let options = options[program] else { return false }
@@ -63,6 +65,14 @@ enum CommandReach {
         """)
 
     private static let copying = set("uniq xxd")
+
+    /// They remove or change what they are given, with all that is in it.
+    private static let changing = set("rm rmdir shred chmod chown chgrp mv truncate")
+
+    /// Whether a path is a root, the present folder or one above it: it is made of dots and slashes.
+    private static func isWholeFolder(_ word: String) -> Bool {
+        !word.isEmpty && word.utf8.allSatisfy { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ".") }
+    }
 
     /// Orders by which they run others.
     private static let orders: [String: Set<String>] = [

@@ -48,6 +48,18 @@ struct CommandRuleTests {
         #expect(verdict(command, rules) == (isAllowed ? .allow : .ask), "60, 68, 69: \(command)")
     }
 
+    @Test(
+        "do not allow what takes the whole folder with it",
+        arguments: [
+            ("rm -rf /", false), ("rm -rf .", false), ("rm -rf ./", false), ("rm -rf ../..", false), ("rm -r //", false),
+            ("rm -rf ~", false), ("rm -rf $HOME/*", false), ("rm -rf *", false), ("chmod -R 0 /", false),
+            ("rm -rf build", true), ("rm ./a.txt", true), ("rm .hidden", true), ("chmod -R 0 build", true),
+        ])
+    func wholeFolder(command: String, isAllowed: Bool) {
+        let rules = [rule(.allow, "rm *"), rule(.allow, "chmod *")]
+        #expect(verdict(command, rules) == (isAllowed ? .allow : .ask), "70: \(command)")
+    }
+
     @Test("allow nothing outside of a sandbox")
     func sandbox() {
         #expect(verdict("git status", [rule(.allow, "git *")], isSandboxed: false) == .ask)
