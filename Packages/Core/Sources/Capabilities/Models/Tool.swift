@@ -7,14 +7,19 @@ public struct ToolDescription: Sendable, Hashable {
     /// JSON Schema of the input.
     public var input: JSON
     public var effect: Effect
+    /// Whether it reaches others than this machine, or costs something; then no mode allows it without a question.
+    public var sends: Bool
     /// How long it may take, for tools that end by themselves but not as soon as others; nil for the usual limit.
     public var limit: Duration?
 
-    public init(name: String, summary: String, input: JSON, effect: Effect, limit: Duration? = nil) {
+    public init(
+        name: String, summary: String, input: JSON, effect: Effect, sends: Bool = false, limit: Duration? = nil
+    ) {
         self.name = name
         self.summary = summary
         self.input = input
         self.effect = effect
+        self.sends = sends
         self.limit = limit
     }
 }

@@ -74,6 +74,7 @@ extension Action {
         var found: [String] = []
         let farthest = destroyingFlag == nil ? effect : .destroys
         if farthest != .reads { found.append("is offered to models and \(farthest.rawValue) something") }
+        if sends { found.append("is offered to models and sends something") }
         for parameter in parameters where parameter.schema.mayNameAnything {
             found.append("is offered to models and takes \(parameter.name) from them")
         }

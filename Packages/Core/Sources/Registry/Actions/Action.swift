@@ -51,6 +51,8 @@ public struct Action: Sendable {
     public private(set) var isInstant = false
     /// Whether lists leave it out.
     public private(set) var isHidden = false
+    /// Whether it reaches others than this machine, or costs something.
+    public private(set) var sends = false
     /// To whom it is offered besides the person.
     public private(set) var offer = ActionOffer.bundles
     private let body: @Sendable (JSONObject, ActionContext) async throws -> any OutputValue
@@ -200,6 +202,8 @@ extension Action {
     public func always() -> Action { with { $0.worksAlways = true } }
     /// Finishes without waiting or much work: it runs on the thread that the command began on, which saves starting more.
     public func instant() -> Action { with { $0.isInstant = true } }
+    /// Leaves this machine, or costs something: it speaks to a server, or asks a model.
+    public func sending() -> Action { with { $0.sends = true } }
     /// May be offered to models, as a tool: it reads our own state, and nothing that a model could send away by it.
     public func forModels() -> Action { with { $0.offer = .models } }
     /// Done by a bundle only if that names it: it changes what others may do, such as settings, trust, keys or rules.

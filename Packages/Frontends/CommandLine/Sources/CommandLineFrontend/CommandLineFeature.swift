@@ -111,6 +111,7 @@ extension Action {
     /// The declaration as a program reads it.
     fileprivate var document: JSON {
         var object: JSONObject = ["id": .string(id), "summary": .string(summary), "effect": effect.json]
+        object.append("sends", .bool(sends))
         if let destroyingFlag { object.append("destroys_with", .string(destroyingFlag)) }
         if let alias { object.append("alias", .string(alias)) }
         object.append("streams", .bool(isStreaming))

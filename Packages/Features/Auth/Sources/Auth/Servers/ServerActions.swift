@@ -35,6 +35,7 @@ struct ServerActions {
             return ServerRow(profile, inUse: use || services.profiles.inUse ?? name == name)
         }
         .byName()
+        .sending()
         .details(
             "An address is kept only after a server has answered there. When a name gets another server, its credentials "
                 + "are removed. The authorities of --cacert are kept with it, and count for this server alone."
@@ -130,6 +131,7 @@ struct ServerActions {
             }
             return ServerHealth(profile, health, latency: ContinuousClock.now - start)
         }
+        .sending()
     }
 }
 

@@ -55,6 +55,7 @@ struct SignInActions {
             return SignedIn(profile, session)
         }
         .byName()
+        .sending()
         .details(
             "On a terminal it asks for what is missing. Elsewhere it takes a user name and a password from --password-stdin, "
                 + "--password-env or --password-fd, or a token from --token-stdin and the like. A token is kept only after "
@@ -130,6 +131,7 @@ struct SignInActions {
             return SignedOut(name: profile.name, server: profile.url.text)
         }
         .byName()
+        .sending()
         .details("What you did with the server stays in your history.")
     }
 
@@ -157,5 +159,6 @@ struct SignInActions {
             try await services.requireCredential(profile)
             return Identity(profile, try await services.api(of: profile).whoAmI())
         }
+        .sending()
     }
 }

@@ -119,6 +119,8 @@ struct SignInFlow: Sendable {
     }
 
     private func show(_ url: HTTPURL) async throws {
+        // The browser sends there what the address says, also for a caller who may not.
+        try context.caller.grant.check(.host(url.host, port: url.port))
         context.notice("Sign in with your browser at this address:\n  \(url.text)")
         let browser = Browser(environment: services.surroundings.environment)
         if browser.isAvailable, await browser.open(url) { context.notice("It was opened in your browser.") }

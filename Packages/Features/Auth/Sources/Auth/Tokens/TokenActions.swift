@@ -35,6 +35,7 @@ struct TokenActions {
                 orSay: "you have no personal access token there; 'martlet auth pat create NAME' makes one")
         }
         .asDefault()
+        .sending()
     }
 
     private var create: Action {
@@ -50,6 +51,7 @@ struct TokenActions {
             return MadeToken(made)
         }
         .byName()
+        .sending()
         .example("martlet auth pat create ci --days 30 --json", "For a script; the member 'token' is what it needs")
     }
 
@@ -71,6 +73,7 @@ struct TokenActions {
             return Nothing()
         }
         .byName()
+        .sending()
         .losing { arguments, _ in
             let id = arguments["id"]?.string ?? ""
             let (profile, api) = try await api(arguments["server"]?.string)
@@ -111,6 +114,7 @@ struct TokenActions {
             return SignedIn(profile, new)
         }
         .byName()
+        .sending()
     }
 }
 

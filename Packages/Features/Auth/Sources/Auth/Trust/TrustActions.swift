@@ -73,6 +73,7 @@ struct TrustActions {
             return VerifiedServer(certificate, try services.trust.verdict(on: certificate))
         }
         .byName()
+        .sending()
         .details(
             "Without a fingerprint the certificate is shown and asked about. Scripts name the fingerprint, and nothing is "
                 + "trusted when the server shows another one."
@@ -102,6 +103,7 @@ struct TrustActions {
             return VerifiedServer(certificate, verdict)
         }
         .details("Ends with 3 when it is not. The server sees a handshake and no request.")
+        .sending()
     }
 }
 

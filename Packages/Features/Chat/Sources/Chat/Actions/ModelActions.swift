@@ -34,6 +34,7 @@ struct ModelActions {
             return FoundModels(models: catalogue.models, exit: exit(of: catalogue, directory))
         }
         .example("martlet chat models --json", "With context, prices and abilities")
+        .sending()
     }
 
     /// How it went: nobody whom the person has set up has given a list, and somebody has refused to.

@@ -68,6 +68,7 @@ struct SendAction {
             return ChatResult(report: try await Console(services: services, context: context, wish: asked).run())
         }
         .asDefault().alias("ask").streaming()
+        .sending()
         .question("chat.message", "What to say: a text, or a list of texts for a conversation")
         .question("chat.approve", "Whether a tool may be used, in the words of the question, such as No")
         .question("chat.approve.reason", "What the model shall do instead of a tool that was denied")

@@ -51,6 +51,7 @@ struct ApprovalActions {
             return Nothing()
         }
         .details("What holds always is in the settings: 'config unset chat.approvals' takes all of that back.")
+        .byName()
     }
 }
 

@@ -22,7 +22,8 @@ final class ActionTools: ToolSource {
     func tools() async throws -> [ToolDescription] {
         actions.map { action in
             ToolDescription(
-                name: action.id, summary: action.summary, input: .object(action.inputSchema), effect: action.effect)
+                name: action.id, summary: action.summary, input: .object(action.inputSchema), effect: action.effect,
+                sends: action.sends)
         }
     }
 

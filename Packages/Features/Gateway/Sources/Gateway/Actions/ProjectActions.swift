@@ -86,6 +86,7 @@ struct ProjectActions {
             let (name, path) = (PlainText.escape(project.name), PlainText.escape(project.path))
             return "Forget the project \(name) in \(path) and its sessions"
         }
+        .byName()
     }
 }
 

@@ -31,6 +31,7 @@ struct InstanceActions {
             return health
         }
         .asDefault()
+        .sending()
         .example("martlet gateway status --json", "For a program")
     }
 

@@ -20,9 +20,8 @@ enum MarkdownReference {
 
     private static func action(_ action: Action, program: String) -> [String] {
         let destroying = action.destroyingFlag.map { "; with --\($0): destroys" } ?? ""
-        var lines = [
-            "### \(action.words)", "", "\(action.summary). Effect: \(action.effect.rawValue)\(destroying).", "",
-        ]
+        let effect = action.effect.rawValue + (action.sends ? ", sends" : "") + destroying
+        var lines = ["### \(action.words)", "", "\(action.summary). Effect: \(effect).", ""]
         lines += ["```", Usage.line(action, program: program), "```", ""]
         if !action.details.isEmpty { lines += [action.details, ""] }
         lines += options(action.parameters)

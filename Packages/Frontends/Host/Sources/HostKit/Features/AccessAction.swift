@@ -11,9 +11,11 @@ enum AccessAction {
     ) { context, prefix, asker in
         let holder = try await holder(asker, context)
         let actions = context.registry.actions.all.filter { holder.doesActions && !$0.isHidden }.map { action in
-            AccessRow(action.id, action.effect, holder.grant.decide(.action(action.id, action.effect, action.offer)))
+            AccessRow(
+                action.id, action.effect, sends: action.sends,
+                holder.grant.decide(.action(action.id, action.effect, action.offer)))
         }
-        let requests = holder.requests.map { AccessRow($0.name, nil, holder.grant.decide($0.request)) }
+        let requests = holder.requests.map { AccessRow($0.name, nil, sends: nil, holder.grant.decide($0.request)) }
         let rows = (actions + requests).filter { row in
             prefix.map { row.name == $0 || row.name.hasPrefix($0.hasSuffix(".") ? $0 : "\($0).") } ?? true
         }
@@ -57,12 +59,13 @@ enum AccessAction {
 private struct AccessRow: Record {
     let name: String
     let effect: Effect?
+    let sends: Bool?
     let verdict: String
     let rule: String
     let mend: String?
 
-    init(_ name: String, _ effect: Effect?, _ decision: GrantDecision) {
-        (self.name, self.effect) = (name, effect)
+    init(_ name: String, _ effect: Effect?, sends: Bool?, _ decision: GrantDecision) {
+        (self.name, self.effect, self.sends) = (name, effect, sends)
         switch decision {
         case .allow(let rule): (verdict, self.rule, mend) = ("allowed", rule, nil)
         case .ask(let rule): (verdict, self.rule, mend) = ("asked", rule, nil)
@@ -73,6 +76,7 @@ private struct AccessRow: Record {
     static let fields: [Field<AccessRow>] = [
         Field("action", "Which action, or what else is asked for", .name) { $0.name },
         Field("effect", "What it changes") { $0.effect },
+        Field("sends", "Whether it leaves this machine, or costs something") { $0.sends },
         Field("access", "Whether it is allowed, asked or denied", .state) { $0.verdict },
         Field("rule", "The rule that says so") { $0.rule },
         Field("mend", "What would allow it", .detail) { $0.mend },

@@ -7,6 +7,8 @@ public struct ActionFacts: Sendable {
     public let id: String
     /// How far it goes without a flag that makes it destroy something.
     private let usual: Effect
+    /// Whether it leaves this machine, or costs something.
+    public let sends: Bool
     private let destroyingFlag: String?
     public let offer: ActionOffer
     public let parameters: [Parameter]
@@ -29,12 +31,14 @@ public struct ActionFacts: Sendable {
     }
 
     public init(
-        id: String, effect: Effect, destroyingFlag: String? = nil, offer: ActionOffer = .bundles,
+        id: String, effect: Effect, sends: Bool = false, destroyingFlag: String? = nil,
+        offer: ActionOffer = .bundles,
         parameters: [Parameter], result: Schema,
         problem: String? = nil
     ) {
         self.id = id
         usual = effect
+        self.sends = sends
         self.destroyingFlag = destroyingFlag
         self.offer = offer
         self.parameters = parameters

@@ -17,7 +17,9 @@ public struct Plan: Sendable {
             var planned = PlannedStep(id: step.id, work: step.work.name)
             planned.needs = step.needs
             planned.condition = step.condition.map { $0.text.trimmedForPlan }
-            if case .action(let name) = step.work { planned.effect = surroundings.action(name)?.effect(of: step) }
+            if case .action(let name) = step.work, let action = surroundings.action(name) {
+                (planned.effect, planned.sends) = (action.effect(of: step), action.sends)
+            }
             // Lists that are known only later have no number yet.
             switch step.spread {
             case .matrix(let matrix)?
@@ -43,6 +45,8 @@ public struct PlannedStep: Record {
     public var id: String
     public var work: String
     public var effect: Effect?
+    /// Whether it leaves this machine, or costs something.
+    public var sends = false
     public var needs: [String] = []
     public var condition: String?
     /// How often it runs; nil where only the run itself tells.
@@ -54,6 +58,7 @@ public struct PlannedStep: Record {
         Field("id", "The step", .name) { $0.id },
         Field("does", "The action or the bundle") { $0.work },
         Field("effect", "What it changes") { $0.effect },
+        Field("sends", "Whether it leaves this machine, or costs something") { $0.sends },
         Field("needs", "What has to be over before") { $0.needs },
         Field("if", "When it runs") { $0.condition },
         Field("runs", "How often it runs, where that is known") { $0.runs },

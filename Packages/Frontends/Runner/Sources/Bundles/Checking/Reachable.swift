@@ -15,10 +15,14 @@ public struct Reachable: Record {
     public let programs: [String]
     /// Tools that models may use without being asked.
     public let tools: [String]
+    /// How many actions and tool calls it may do, and for how long.
+    public let calls: Int?
+    public let time: Duration?
 
     public init(of bundle: Bundle, in reach: BundleReach) {
         let permissions = bundle.permissions
         (effects, actions, tools) = (permissions.effects, permissions.actions, permissions.tools)
+        (calls, time) = (permissions.calls, permissions.time)
         (secrets, programs) = (permissions.secrets, permissions.programs)
         variables = bundle.environment.compactMap(\.value.variable).sorted()
         servers = (permissions.hosts ?? [BundlePermissions.setUp]).flatMap {
@@ -36,5 +40,7 @@ public struct Reachable: Record {
         Field("variables", "Variables that are read into its environment") { $0.variables },
         Field("programs", "Programs that may be run in a sandbox") { $0.programs },
         Field("tools", "Tools that models may use without being asked") { $0.tools },
+        Field("calls", "How many actions and tool calls it may do; null for any number") { $0.calls },
+        Field("time", "For how long it may begin them; null for any time") { $0.time },
     ]
 }

@@ -19,6 +19,9 @@ public struct BundlePermissions: Sendable, Hashable {
     public var programs: [String] = []
     /// The tools that models may use without being asked, as `source/tool` with `*`.
     public var tools: [String] = []
+    /// How many actions and tool calls a run may do, and for how long it may begin new ones; no limit when nil.
+    public var calls: Int?
+    public var time: Duration?
 
     public init() {}
 }
@@ -88,7 +91,7 @@ extension Bundle {
                 setUp: permissions.hosts?.contains(BundlePermissions.setUp) == true ? reach.servers : [],
                 folders: folders, secrets: permissions.secrets,
                 programs: permissions.programs,
-                tools: permissions.tools))
+                tools: permissions.tools, limits: GrantLimits(calls: permissions.calls, time: permissions.time)))
     }
 
     /// The folders beneath which its steps may open files, without those that cannot be opened.

@@ -49,6 +49,8 @@ public enum BundleFormat {
         .init("programs", "Programs that steps may run in a sandbox, by name with *", .optional(.array(.string))),
         .init(
             "tools", "Tools that models may use without being asked, as source/tool with *", .optional(.array(.string))),
+        .init("calls", "How many actions and tool calls a run may do", .optional(.integer(1...Int.max))),
+        .init("time", "For how long a run may begin actions and tool calls", .optional(.duration)),
     ])
 
     static let schedule = Schema.record([

@@ -112,6 +112,8 @@ struct BundleReader {
         permissions.secrets = Self.texts(json?["secrets"]) ?? []
         permissions.programs = Self.texts(json?["programs"]) ?? []
         permissions.tools = Self.texts(json?["tools"]) ?? []
+        permissions.calls = json?["calls"]?.int
+        permissions.time = duration(json?["time"])
         return permissions
     }
 

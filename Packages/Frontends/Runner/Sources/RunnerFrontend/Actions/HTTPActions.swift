@@ -68,6 +68,7 @@ struct HTTPActions {
             if let reason = answer.reason, context.caller.isPerson { context.notice(reason) }
             return answer
         }
+        .sending()
         .details(
             "The result has the status, the headers with names in lower case, and the body: json where the answer is JSON, "
                 + "else text, of more than 64 KiB the beginning and the end. What is larger than 4 MiB or no text goes into a "

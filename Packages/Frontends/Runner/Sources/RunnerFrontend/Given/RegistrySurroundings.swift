@@ -17,7 +17,8 @@ struct RegistrySurroundings: BundleSurroundings {
                 id: action.id, effect: .reads, parameters: [], result: .any, problem: RunnerError.runsItself.message)
         }
         return ActionFacts(
-            id: action.id, effect: action.effect, destroyingFlag: action.destroyingFlag, offer: action.offer,
+            id: action.id, effect: action.effect, sends: action.sends, destroyingFlag: action.destroyingFlag,
+            offer: action.offer,
             parameters: action.parameters.map { parameter in
                 ActionFacts.Parameter(
                     parameter.name, parameter.summary, parameter.schema, isRequired: parameter.isRequired)

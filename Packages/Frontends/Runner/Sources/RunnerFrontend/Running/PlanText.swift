@@ -8,12 +8,16 @@ enum PlanText {
         var table = Table(["STEP", "DOES", "EFFECT", "RUNS", "NEEDS", "IF"].map { TableColumn($0) })
         for step in plan.steps {
             table.append([
-                StyledText(step.id), StyledText(step.work), StyledText(step.effect?.rawValue ?? ""),
+                StyledText(step.id), StyledText(step.work), StyledText(Self.effect(of: step)),
                 StyledText(step.runs.map(String.init) ?? "?"), StyledText(step.needs.joined(separator: ", ")),
                 StyledText(step.condition ?? (step.isLast ? "always" : "")),
             ])
         }
         return "\(bundle.name)\n" + table.lines(width: nil).map { $0.plainText + "\n" }.joined()
+    }
+
+    private static func effect(of step: PlannedStep) -> String {
+        [step.effect?.rawValue, step.sends ? "sends" : nil].compactMap(\.self).joined(separator: ", ")
     }
 
     /// What it can reach, a line each.
@@ -28,12 +32,15 @@ enum PlanText {
             case .destroys: "what reads, writes and destroys"
             }
         let actions = reachable.actions.isEmpty ? "" : ", and \(list(reachable.actions))"
+        let limits = [
+            reachable.calls.map { "\($0) actions and tool calls" }, reachable.time.map { "begun within \($0.words)" },
+        ].compactMap(\.self).joined(separator: ", ")
         var table = Table([TableColumn(""), TableColumn("")], showsHeader: false)
         for (name, words) in [
             ("it may do", effects + actions), ("servers", list(reachable.servers)),
             ("files beneath", list(reachable.folders)), ("secrets", list(reachable.secrets)),
             ("variables", list(reachable.variables)), ("programs", list(reachable.programs)),
-            ("tools unasked", list(reachable.tools)),
+            ("tools unasked", list(reachable.tools)), ("at most", limits.isEmpty ? "no limit" : limits),
         ] {
             table.append([StyledText(name), StyledText(words)])
         }

@@ -94,6 +94,7 @@ public struct ApprovalPolicy: InputValue, OutputValue, Hashable {
 
 extension ToolMode {
     fileprivate func allows(_ request: ApprovalRequest) -> Bool {
+        if request.sends { return false }
         if request.effect == .reads { return true }
         if let command = request.reach.command { return self == .full && command.isSandboxed }
         return self != .readOnly && request.reach.onlyWritesPaths

@@ -9,18 +9,22 @@ public struct ApprovalRequest: Sendable, Hashable {
     public var tool: String
     public var source: String
     public var effect: Effect
+    /// Whether it reaches others than this machine, or costs something.
+    public var sends: Bool
     /// What the tool says of itself.
     public var summary: String
     /// What it would reach, as far as its source can tell.
     public var reach: ToolReach
 
     public init(
-        call: ToolCall, tool: String, source: String, effect: Effect, summary: String, reach: ToolReach = ToolReach()
+        call: ToolCall, tool: String, source: String, effect: Effect, sends: Bool = false, summary: String,
+        reach: ToolReach = ToolReach()
     ) {
         self.call = call
         self.tool = tool
         self.source = source
         self.effect = effect
+        self.sends = sends
         self.summary = summary
         self.reach = reach
     }
