@@ -115,6 +115,9 @@ let package = Package(
             path: "Tests/TestBench"),
         .testTarget(
             name: "ProgramTests", dependencies: testProducts + ["martlet", "test-bench"], path: "Tests/ProgramTests"),
+        .testTarget(
+            name: "RightsTests",
+            dependencies: testProducts + features.map { .product(name: $0, package: $0) }, path: "Tests/RightsTests"),
         .target(name: "WorkspaceSupport", dependencies: baseProducts, path: "Tests/Support"),
         .testTarget(
             name: "ArchitectureTests", dependencies: baseProducts + ["WorkspaceSupport"],

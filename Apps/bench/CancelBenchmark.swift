@@ -7,7 +7,7 @@ enum CancelBenchmark {
     static func run() async throws -> [Figure] {
         try await Nginx.run(tls: try TestCertificates.shared().good, isLogging: false) { nginx in
             let request = HTTPRequest(.get, try HTTPURL("http://127.0.0.1:\(nginx.port)/slow"))
-            let client = HTTPClient()
+            let client = HTTPClient(.standalone)
             var times: [Double] = []
             for _ in 0..<500 { times.append(try await cancelOne(client, request)) }
             await client.close()

@@ -11,7 +11,7 @@ enum DownloadBenchmark {
         try await Nginx.run(tls: try TestCertificates.shared().good, isLogging: false) { nginx in
             let address = "http://127.0.0.1:\(nginx.port)/large"
             let url = try HTTPURL(address)
-            let client = HTTPClient()
+            let client = HTTPClient(.standalone)
             let sink = FileDescriptor(owning: unsafe Glibc.open("/dev/null", O_WRONLY), path: "/dev/null")
             var (file, stream, curl) = (Double.infinity, Double.infinity, Double.infinity)
             var growth = 0

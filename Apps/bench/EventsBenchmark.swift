@@ -14,7 +14,7 @@ enum EventsBenchmark {
             try write(count, to: "\(nginx.files)/all.events")
             try write(peerCount, to: "\(nginx.files)/some.events")
             let address = "http://127.0.0.1:\(nginx.port)/all.events"
-            let client = HTTPClient()
+            let client = HTTPClient(.standalone)
             var (ours, usual, curl) = (Double.infinity, Double.infinity, Double.infinity)
             var growth = 0
             for round in 0..<5 {

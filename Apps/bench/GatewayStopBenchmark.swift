@@ -33,7 +33,7 @@ enum GatewayStopBenchmark {
 
     /// A project whose rules let every command pass.
     private static func newProject(_ server: GatewayServer) async throws -> String {
-        let client = HTTPClient()
+        let client = HTTPClient(.standalone)
         let body: JSON = ["name": "stop", "rules": [["verdict": "allow", "tool": "bash.run"]]]
         let answer = try await client.send(try request(server, .post, "/v1/projects", body))
         await client.close()
@@ -47,7 +47,7 @@ enum GatewayStopBenchmark {
     private static func stop(_ server: GatewayServer, _ words: String, in project: String?) async throws -> [Double] {
         var body: JSONObject = ["stream": true, "messages": [["role": "user", "content": .string(words)]]]
         body["project_id"] = project.map(JSON.string)
-        let (client, asker) = (HTTPClient(), HTTPClient())
+        let (client, asker) = (HTTPClient(.standalone), HTTPClient(.standalone))
         var times: [Double] = []
         for _ in 0..<rounds {
             var turn = try request(server, .post, "/v1/chat/completions", .object(body))

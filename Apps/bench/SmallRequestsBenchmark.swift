@@ -21,7 +21,7 @@ enum SmallRequestsBenchmark {
             try Files.writeAtomically(Array(certificates.authority.chainPEM.utf8), to: authority)
             let plain = "http://127.0.0.1:\(nginx.port)/hello"
             let multiplexed = "https://127.0.0.1:\(nginx.tlsPort)/small.bin"
-            var configuration = HTTPClient.Configuration()
+            var configuration = HTTPClient.Configuration.standalone
             configuration.trust = TrustDomain(authorities: .file(authority))
             let client = HTTPClient(configuration)
             var ours = (first: Double.infinity, second: Double.infinity)

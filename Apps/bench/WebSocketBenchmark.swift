@@ -1,3 +1,4 @@
+import Capabilities
 import HTTPClient
 import HTTPCore
 import HTTPTesting
@@ -29,7 +30,7 @@ enum WebSocketBenchmark {
     }
 
     private static func median(_ address: String) async throws -> Double {
-        let socket = try await WebSocketClient().connect(try WebSocketRequest(address))
+        let socket = try await WebSocketClient(withoutCaller: .person).connect(try WebSocketRequest(address))
         let message = WebSocketMessage.binary([UInt8](repeating: UInt8(ascii: "x"), count: 64))
         var times: [Double] = []
         for _ in 0..<count {

@@ -31,7 +31,7 @@ struct GatewayDrainTests {
     func finishes() async throws {
         try await GatewayHome.with { home in
             try await home.serve { gateway in
-                let client = HTTPClient()
+                let client = HTTPClient(.standalone)
                 let exchange = try await client.open(try question(gateway, Self.long)).requireSuccess()
                 var events = exchange.events().makeAsyncIterator()
                 _ = try #require(try await events.next())
@@ -50,7 +50,7 @@ struct GatewayDrainTests {
     func impatient() async throws {
         try await GatewayHome.with("{gateway: {'drain-limit': '300ms'}}") { home in
             try await home.serve { gateway in
-                let client = HTTPClient()
+                let client = HTTPClient(.standalone)
                 // More than all buffers between the two take.
                 let words = "repeat: " + String(repeating: "word ", count: 1_600_000)
                 let exchange = try await client.open(try question(gateway, words)).requireSuccess()
@@ -67,7 +67,7 @@ struct GatewayDrainTests {
     @Test("in the middle of a turn leaves a session that goes on")
     func killed() async throws {
         try await GatewayHome.with { home in
-            let client = HTTPClient()
+            let client = HTTPClient(.standalone)
             var session = ""
             try await home.serve { gateway in
                 let exchange = try await client.open(try question(gateway, "repeat: before")).requireSuccess()

@@ -86,7 +86,7 @@ struct GatewayHome: Sendable {
     }
 
     private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let client = HTTPClient()
+        let client = HTTPClient(.standalone)
         var request = request
         request.retry = .none
         let answer: Result<HTTPResponse, any Error>

@@ -26,7 +26,7 @@ struct GatewayClient: Sendable {
     fileprivate init(_ home: GatewayHome, _ gateway: RunningGateway) throws {
         self.home = home
         self.gateway = gateway
-        client = HTTPClient()
+        client = HTTPClient(.standalone)
         loop = EventLoop()
         try loop.start()
     }

@@ -4,6 +4,9 @@ public struct Caller: Sendable {
     /// outside of actions.
     @TaskLocal public static var current: Caller?
 
+    /// What may be done here: what the caller of the present action may, and nothing where there is none.
+    public static var grantHere: Grant { current?.grant ?? .nobody }
+
     public let grant: Grant
     public let interaction: any Interaction
 

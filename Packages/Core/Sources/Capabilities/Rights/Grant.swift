@@ -22,13 +22,16 @@ public struct Grant: Sendable, Hashable {
         public var programs: [String]?
         /// What may be done at a server of ours; nil for everything.
         public var scopes: Set<ClientScope>?
-        /// Patterns for the tools that models may use without anybody being asked, as `source/tool`.
-        public var tools: [String]
+        /// Patterns for the tools that models may use without anybody being asked, as `source/tool`; nil where the layer
+        /// leaves that to the person's own rules.
+        public var tools: [String]?
+        /// How much may be done before everything is refused; nil for no limit.
+        public var limits: GrantLimits?
 
         public init(
             _ holder: Holder, effects: Effect = .reads, actions: [String] = [], hosts: Hosts = .all,
             setUp: [String] = [], folders: Folders? = Folders(), secrets: [String]? = [], programs: [String]? = [],
-            scopes: Set<ClientScope>? = nil, tools: [String] = []
+            scopes: Set<ClientScope>? = nil, tools: [String]? = [], limits: GrantLimits? = nil
         ) {
             self.holder = holder
             self.effects = effects
@@ -40,6 +43,7 @@ public struct Grant: Sendable, Hashable {
             self.programs = programs
             self.scopes = scopes
             self.tools = tools
+            self.limits = limits
         }
     }
 
@@ -58,6 +62,8 @@ public struct Grant: Sendable, Hashable {
         /// A client that showed the token of that name to a server of ours.
         case client(String)
         case model
+        /// Code that runs for no caller.
+        case nobody
     }
 
     private(set) var layers: [Layer]
@@ -66,7 +72,19 @@ public struct Grant: Sendable, Hashable {
     public static let person = Grant(layers: [])
 
     /// What a model may do by itself: the actions that say they may be offered to models.
-    public static let model = Grant(Layer(.model))
+    public static let model = Grant(Layer(.model, tools: nil))
+
+    /// What code may do that runs for no caller: nothing.
+    public static let nobody = Grant(Layer(.nobody, hosts: .named([]), scopes: []))
+
+    /// What a client of a server of ours may do there: what its scopes open. It asks for routes only, so that all else is
+    /// as the person has set it up.
+    public static func client(_ name: String, scopes: Set<ClientScope>) -> Grant {
+        Grant(
+            Layer(
+                .client(name), effects: .destroys, folders: nil, secrets: nil, programs: nil, scopes: scopes,
+                tools: nil))
+    }
 
     public init(_ layer: Layer) {
         layers = [layer]
@@ -139,14 +157,28 @@ public struct Grant: Sendable, Hashable {
             }
             return nil
         case .tool(let name, let source):
-            if layers.isEmpty { return .ask(rule: "nobody has agreed to it beforehand") }
-            for layer in layers where !layer.tools.contains(where: { Pattern.fits($0, "\(source)/\(name)") }) {
+            var isPermitted = false
+            for layer in layers {
+                guard let tools = layer.tools else { continue }
+                isPermitted = true
+                if tools.contains(where: { Pattern.fits($0, "\(source)/\(name)") }) { continue }
                 let shown = "\(PlainText.escape(source))/\(PlainText.escape(name))"
                 return .deny(
                     rule: "\(layer.holder.words) does not permit the tool \(shown)",
-                    mend: layer.mend("tools", layer.tools.isEmpty ? "" : nil, shown))
+                    mend: layer.mend("tools", tools.isEmpty ? "" : nil, shown))
             }
-            return nil
+            return isPermitted ? nil : .ask(rule: "no grant permits it without a question")
+        }
+    }
+
+    /// Counts an action or a tool call.
+    ///
+    /// - Throws: where a limit leaves nothing more.
+    public func use() throws(AccessFailure) {
+        for layer in layers {
+            guard let (what, key) = layer.limits?.use() else { continue }
+            let mend = if case .bundle = layer.holder { "raise permissions.\(key)" } else { "do it yourself" }
+            throw AccessFailure(rule: "\(layer.holder.words) may not \(what)", mend: mend)
         }
     }
 
@@ -176,7 +208,7 @@ public struct Grant: Sendable, Hashable {
         return layers.map { layer in
             switch layer.holder {
             case .model: "offered to models"
-            case .bundle, .client: "permitted by \(layer.holder.words)"
+            case .bundle, .client, .nobody: "permitted by \(layer.holder.words)"
             }
         }.joined(separator: " and ")
     }
@@ -190,6 +222,7 @@ extension Grant.Layer {
             return .deny(
                 rule: "not offered to models",
                 mend: "do it yourself: martlet \(id.split(separator: ".").joined(separator: " "))")
+        case .nobody: return .deny(rule: "nobody asks for \(id)", mend: "perform it as a caller of a session")
         case .bundle, .client:
             if offer == .byName {
                 if actions.contains(id) { return nil }
@@ -288,6 +321,7 @@ extension Grant.Layer {
 
     /// The line that would permit it. Where a list has not been written yet, what is permitted without it has to be on it.
     fileprivate func mend(_ key: String, _ standard: String?, _ missing: String) -> String {
+        if holder == .nobody { return "do it in an action, or bind a caller" }
         guard case .bundle = holder else { return "do it yourself" }
         let quoted = "\"\(missing.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\""))\""
         guard let standard else { return "add \(quoted) to permissions.\(key)" }
@@ -314,6 +348,7 @@ extension Grant.Holder {
         case .bundle(let name): "the bundle \(PlainText.escape(name).quotedForMessage)"
         case .client(let name): "the token \(PlainText.escape(name).quotedForMessage)"
         case .model: "a model"
+        case .nobody: "code that runs for no caller"
         }
     }
 }

@@ -48,6 +48,7 @@ public final class Generation: Sendable {
     ) async throws -> any OutputValue {
         if let failure, !action.worksAlways { throw failure }
         try context.caller.grant.check(.action(action.id, action.effect(of: arguments), action.offer))
+        try context.caller.grant.use()
         // What waits for nothing needs no feature that runs, and nobody who watches the time.
         if action.isInstant { return try await perform(action, arguments, in: context, isAgreed) }
         return try await withTaskExecutorPreference(globalConcurrentExecutor) {

@@ -25,7 +25,59 @@ struct GrantTests {
     @Test("of the person allows everything, but agrees to no tool of a model beforehand")
     func person() {
         for request in Self.everything { #expect(Grant.person.decide(request).isAllowed) }
-        #expect(Grant.person.decide(.tool("read", source: "files")) == .ask(rule: "nobody has agreed to it beforehand"))
+        #expect(
+            Grant.person.decide(.tool("read", source: "files")) == .ask(rule: "no grant permits it without a question"))
+    }
+
+    @Test("of code that runs for no caller allows nothing, and says so")
+    func nobody() {
+        let requests =
+            Self.everything + [
+                .path("/tmp/x", .read), .secret("openai"), .program("make"), .network, .route([.read]),
+                .tool("read", source: "files"), .address("127.0.0.1", port: 80, host: "a.example"),
+            ]
+        for request in requests {
+            // An address is looked at only where its name was allowed.
+            if case .address = request { continue }
+            #expect(Grant.nobody.decide(request).isDenied, "\(request)")
+        }
+        #expect(Caller.grantHere == .nobody)
+        let caller = Caller.person(HeadlessInteraction())
+        Caller.$current.withValue(caller) { #expect(Caller.grantHere == .person) }
+    }
+
+    @Test("ends with the calls that it allows, counted for all who act by it")
+    func calls() throws {
+        let limits = try #require(GrantLimits(calls: 2, time: nil))
+        let bundle = Grant(Grant.Layer(.bundle("b"), limits: limits))
+        try bundle.narrowed(by: .model).use()
+        try bundle.use()
+        let failure = #expect(throws: AccessFailure.self) { try bundle.narrowed(by: .model).use() }
+        #expect(
+            failure?.message == "the bundle 'b' may not do more than 2 actions and tool calls; raise permissions.calls")
+        // The control: without limits it goes on.
+        for _ in 0..<100 { try Grant(Grant.Layer(.bundle("b"))).use() }
+        #expect(GrantLimits(calls: nil, time: nil) == nil)
+    }
+
+    @Test("ends with its time")
+    func time() throws {
+        let over = Grant(Grant.Layer(.bundle("b"), limits: GrantLimits(calls: nil, time: .zero)))
+        let failure = #expect(throws: AccessFailure.self) { try over.use() }
+        #expect(failure?.message.hasSuffix("raise permissions.time") == true)
+        try Grant(Grant.Layer(.bundle("b"), limits: GrantLimits(calls: nil, time: .seconds(3600)))).use()
+    }
+
+    @Test("of a client leaves everything but routes to whoever serves")
+    func clients() {
+        let client = Grant.person.narrowed(by: .client("ci", scopes: [.chat]))
+        #expect(client.decide(.route([.chat])).isAllowed && client.decide(.route([.admin])).isDenied)
+        for request in [
+            GrantRequest.host("example.com", port: 443), .path("/srv/x", .read), .secret("openai"), .program("make"),
+        ] { #expect(client.decide(request).isAllowed) }
+        // The person's rules decide about tools.
+        #expect(client.decide(.tool("write", source: "files")) == .ask(rule: "no grant permits it without a question"))
+        #expect(client.decide(.action("config.set", .writes, .byName)).isDenied)
     }
 
     @Test(

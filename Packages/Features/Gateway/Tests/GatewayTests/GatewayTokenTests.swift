@@ -84,7 +84,7 @@ struct GatewayTokenTests {
             while !Files.exists("\(folder)/state/gateway.json"), ContinuousClock.now < deadline { await Task.yield() }
             let state = try JSON(parsing: try Files.read("\(folder)/state/gateway.json", limit: 4096))
             let address = try #require(state["addresses"]?[0]?.string)
-            let client = HTTPClient()
+            let client = HTTPClient(.standalone)
             func status(_ token: String) async throws -> Int {
                 let headers: HTTPHeaders = ["Authorization": "Bearer \(token)"]
                 return try await client.send(HTTPRequest(.get, try HTTPURL(address), headers: headers)).status.code

@@ -1,6 +1,9 @@
+#define _GNU_SOURCE
 #include "library.h"
 
+#include <arpa/inet.h>
 #include <openssl/ssl.h>
+#include <sys/socket.h>
 
 CURLcode httpclient_set_long(CURL *easy, CURLoption option, long value) {
     return httpclient_functions.easy_setopt(easy, option, value);
@@ -54,6 +57,27 @@ CURLcode httpclient_set_seek(CURL *easy, curl_seek_callback callback, void *cont
 CURLcode httpclient_set_prerequest(CURL *easy, curl_prereq_callback callback, void *context) {
     return both(httpclient_functions.easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback),
                 httpclient_functions.easy_setopt(easy, CURLOPT_PREREQDATA, context));
+}
+
+CURLcode httpclient_set_open_socket(CURL *easy, curl_opensocket_callback callback, void *context) {
+    return both(httpclient_functions.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback),
+                httpclient_functions.easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context));
+}
+
+curl_socket_t httpclient_open_socket(const struct curl_sockaddr *address) {
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+int httpclient_address(const struct curl_sockaddr *address, char *text, size_t count) {
+    if (address->family == AF_INET) {
+        const struct sockaddr_in *inet = (const struct sockaddr_in *)&address->addr;
+        return inet_ntop(AF_INET, &inet->sin_addr, text, (socklen_t)count) ? ntohs(inet->sin_port) : 0;
+    }
+    if (address->family == AF_INET6) {
+        const struct sockaddr_in6 *inet = (const struct sockaddr_in6 *)&address->addr;
+        return inet_ntop(AF_INET6, &inet->sin6_addr, text, (socklen_t)count) ? ntohs(inet->sin6_port) : 0;
+    }
+    return 0;
 }
 
 CURLcode httpclient_set_debug(CURL *easy, curl_debug_callback callback, void *context) {

@@ -22,7 +22,7 @@ func readmeExample() async throws {
         var iterator = addresses.makeAsyncIterator()
         let server = try #require(await iterator.next())
 
-        let client = HTTPClient()
+        let client = HTTPClient(.standalone)
         let greeting = try await client.send(HTTPRequest(.get, HTTPURL("\(server)/hello/Ada"))).requireSuccess()
         #expect(greeting.text == #""Hello, Ada""#)
         let answer = try await client.open(HTTPRequest(.get, HTTPURL("\(server)/count?to=5"))).requireSuccess()

@@ -8,7 +8,7 @@ import Testing
 @Test("the README's example works", .timeLimit(.minutes(5)))
 func readmeExample() async throws {
     try await KamiwazaServer.run { server in
-        let client = HTTPClient()
+        let client = HTTPClient(.standalone)
         let password = Secret("correct horse")
 
         let base = try await KamiwazaAddress(server.origin).discover(using: client)

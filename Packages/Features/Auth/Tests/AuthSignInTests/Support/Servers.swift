@@ -25,7 +25,7 @@ func withServer<Result: Sendable>(
 
 /// Lends a client and closes it after.
 func withClient<Result: Sendable>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
-    let client = HTTPClient()
+    let client = HTTPClient(.standalone)
     let result: Swift.Result<Result, any Error>
     do { result = .success(try await body(client)) } catch { result = .failure(error) }
     await client.close()

@@ -13,7 +13,7 @@ struct LeakTests {
     func spans() async throws {
         let spans = RecordingSpanSink()
         let requests = try await Provider.run { provider in
-            var settings = HTTPClient.Configuration()
+            var settings = HTTPClient.Configuration.standalone
             settings.tracer = Tracer(sinks: [spans], now: provider.time.clock)
             let client = HTTPClient(settings)
             let configuration = try #require(try await provider.configuration(client))

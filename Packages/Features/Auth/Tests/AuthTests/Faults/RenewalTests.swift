@@ -11,7 +11,7 @@ import Testing
 struct RenewalTests {
     /// Sends as many requests at once, each signed, and gives what came of each.
     private func send(_ count: Int, _ desk: OpenDesk, _ url: String) async throws -> [Result<Int, any Error>] {
-        let client = HTTPClient()
+        let client = HTTPClient(.standalone)
         let signer = RequestSigner(try desk.authenticator, for: ServerID("lab"))
         let request = HTTPRequest(.get, try HTTPURL(url))
         let results = await withTaskGroup(of: Result<Int, any Error>.self) { group in

@@ -50,7 +50,7 @@ struct ProfileSigningTests {
                 #expect(failure?.message.contains("sends requests on to \(thief.origin)") == true)
                 #expect(thief.requests.isEmpty)
                 try await desk.open { desk in
-                    let client = HTTPClient()
+                    let client = HTTPClient(.standalone)
                     let signer = RequestSigner(try desk.authenticator, for: ServerID("lab"))
                     let request = HTTPRequest(.get, try HTTPURL("\(server.api)/auth/users/me"))
                     _ = try await client.send(request, signedBy: signer)

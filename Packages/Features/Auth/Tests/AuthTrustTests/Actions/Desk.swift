@@ -42,7 +42,7 @@ struct Desk {
                 [AuthFeature.self, ForgetfulSettings.self],
                 settings: settings ?? "{auth: {cacert: '\(authority)'}}", environment: environment, folder: folder)
             guard host.composition.problems.isEmpty else { throw CompositionFailure(host.composition.problems) }
-            var configuration = HTTPClient.Configuration()
+            var configuration = HTTPClient.Configuration.standalone
             configuration.trust = TrustDomain(try host.composition.registry.one((any TrustStore).self))
             let desk = Desk(host: host, client: HTTPClient(configuration))
             let result: Swift.Result<Result, any Error>

@@ -30,7 +30,7 @@ struct WebSocketAskingTests {
     func asked() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
-            let client = WebSocketClient(trust: TrustDomain(bench.trust))
+            let client = WebSocketClient(trust: TrustDomain(bench.trust), withoutCaller: .person)
             try await ScriptedServer.run(tls: ScriptedTLS(all.selfSigned), Self.greeting) { server in
                 let headless = await failure { _ = try await greet(client, server.port) }
                 #expect(headless?.code == "auth.certificate-unknown" && headless?.exit == .denied)
@@ -53,7 +53,7 @@ struct WebSocketAskingTests {
     func withdrawn() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
-            let client = WebSocketClient(trust: TrustDomain(bench.trust))
+            let client = WebSocketClient(trust: TrustDomain(bench.trust), withoutCaller: .person)
             try await ScriptedServer.run(tls: ScriptedTLS(all.selfSigned), Self.greeting) { server in
                 try await bench.pin(all.selfSigned, port: server.port)
                 #expect(try await greet(client, server.port) == "hi")
@@ -69,7 +69,7 @@ struct WebSocketAskingTests {
     func told() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
-            let client = WebSocketClient(trust: TrustDomain(bench.trust))
+            let client = WebSocketClient(trust: TrustDomain(bench.trust), withoutCaller: .person)
             try await ScriptedServer.run(tls: ScriptedTLS(all.expiredSelfSigned), Self.greeting) { server in
                 try await bench.pin(all.expiredSelfSigned, port: server.port)
                 try await bench.asAction { for _ in 0..<2 { _ = try await greet(client, server.port) } }

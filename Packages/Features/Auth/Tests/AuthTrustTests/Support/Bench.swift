@@ -54,7 +54,7 @@ struct Bench {
     }
 
     static func configuration(_ trust: PinnedTrust) -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         configuration.trust = TrustDomain(trust)
         return configuration
     }

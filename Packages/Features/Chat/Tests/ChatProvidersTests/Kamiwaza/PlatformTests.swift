@@ -144,7 +144,7 @@ struct PlatformTests {
             DeploymentTests.json("off", model: "phi", ["status": "STOPPED"]),
         ]
         try await KamiwazaServer.run(platform) { server in
-            let client = HTTPClient()
+            let client = HTTPClient(.standalone)
             let api = KamiwazaAPI(try HTTPURL(server.api), client: client)
             let tokens = try await api.signIn(user: "ada", password: Secret("correct horse"))
             let token = tokens.accessToken.withText { $0 }

@@ -66,7 +66,7 @@ struct Fixture {
 extension ProviderSetup {
     init(environment: [String: String], clock: any Clock<Duration> = HastyClock()) {
         self.init(
-            client: HTTPClient(), environment: environment, redactor: Redactor(), clock: clock,
+            client: HTTPClient(.standalone), environment: environment, redactor: Redactor(), clock: clock,
             now: { Timestamp(microseconds: 1_700_000_000_000_000) })
         localServers = []
     }

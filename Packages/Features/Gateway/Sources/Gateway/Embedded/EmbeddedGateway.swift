@@ -149,7 +149,7 @@ final class EmbeddedGateway: ModelProvider {
     private func newProject() throws -> NewProject {
         let path = try Files.canonical(surroundings.locations.current)
         // Whoever has a turn run there has its tools work there.
-        try Caller.current?.grant.check(.path(path, .tree))
+        try Caller.grantHere.check(.path(path, .tree))
         return NewProject(name: path.split(separator: "/").last.map(String.init) ?? path, path: path)
     }
 }

@@ -10,8 +10,7 @@ import Synchronization
 final class ClientTokens: Sendable {
     /// Whoever has the token of `martlet gateway token`. Rules and projects are changed by the command line, or with a token
     /// that was made for it.
-    static let owner = Principal(
-        "owner", grant: Grant(Grant.Layer(.client("owner"), scopes: [.chat, .read, .approve])))
+    static let owner = Principal("owner", grant: .client("owner", scopes: [.chat, .read, .approve]))
 
     private let store: GatewayStore
     private let now: @Sendable () -> Timestamp
@@ -51,7 +50,7 @@ final class ClientTokens: Sendable {
 
     /// What the token of a client opens.
     static func grant(of client: GatewayClient) -> Grant {
-        Grant(Grant.Layer(.client(client.name), scopes: client.scopes))
+        .client(client.name, scopes: client.scopes)
     }
 
     private func client(_ digest: [UInt8]) async throws -> (client: GatewayClient, digest: [UInt8])? {

@@ -17,7 +17,7 @@ struct TestGateway: Sendable {
     let model: TestModel
     /// A folder of the test's own, with `projects` in it.
     let folder: String
-    let client = HTTPClient()
+    let client = HTTPClient(.standalone)
 
     static let token = "a-token-of-tests"
 

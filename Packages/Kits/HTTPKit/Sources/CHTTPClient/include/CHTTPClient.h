@@ -31,6 +31,11 @@ CURLcode httpclient_set_header(CURL *easy, curl_write_callback _Nullable callbac
 CURLcode httpclient_set_read(CURL *easy, curl_read_callback _Nullable callback, void *_Nullable context);
 CURLcode httpclient_set_seek(CURL *easy, curl_seek_callback _Nullable callback, void *_Nullable context);
 CURLcode httpclient_set_prerequest(CURL *easy, curl_prereq_callback _Nullable callback, void *_Nullable context);
+CURLcode httpclient_set_open_socket(CURL *easy, curl_opensocket_callback _Nullable callback, void *_Nullable context);
+// Opens the socket as libcurl does; -1 where that fails.
+curl_socket_t httpclient_open_socket(const struct curl_sockaddr *address);
+// Writes the address in digits, without its port, and returns the port; 0 for what is none of the Internet's.
+int httpclient_address(const struct curl_sockaddr *address, char *text, size_t count);
 // Also makes libcurl talk: nothing is said to the callback otherwise.
 CURLcode httpclient_set_debug(CURL *easy, curl_debug_callback _Nullable callback, void *_Nullable context);
 CURLcode httpclient_set_tls(CURL *easy, curl_ssl_ctx_callback _Nullable callback, void *_Nullable context);

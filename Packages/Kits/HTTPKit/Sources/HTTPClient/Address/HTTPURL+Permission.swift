@@ -2,18 +2,18 @@ import Capabilities
 import HTTPCore
 
 extension HTTPURL {
-    /// Refuses a server that the caller of the present action may not speak to.
+    /// Refuses a server that may not be spoken to.
     ///
     /// - Parameter socket: the Unix socket by which it is reached, which is a file and no server of the network.
-    func checkPermission(socket: String? = nil) throws(HTTPError) {
+    func checkPermission(socket: String? = nil, within grant: Grant) throws(HTTPError) {
         let request = socket.map { GrantRequest.path($0, .own) } ?? .host(host, port: port)
-        if let refusal = Caller.current?.grant.decide(request).refusal(by: self) { throw refusal }
+        if let refusal = grant.decide(request).refusal(by: self) { throw refusal }
     }
 
     /// Refuses the address to which the name of the server has led, before anything is sent there.
-    func checkPermission(at peer: ConnectedPeer, within grant: Grant?) throws(HTTPError) {
+    func checkPermission(at peer: ConnectedPeer, within grant: Grant) throws(HTTPError) {
         let request = GrantRequest.address(peer.address, port: peer.port, host: host)
-        if let refusal = grant?.decide(request).refusal(by: self) { throw refusal }
+        if let refusal = grant.decide(request).refusal(by: self) { throw refusal }
     }
 }
 

@@ -59,7 +59,8 @@ extension HTTPClient {
         while true {
             try Task.checkCancellation()
             // Each time: a redirect leads elsewhere.
-            try request.url.checkPermission(socket: request.unixSocket)
+            let grant = Caller.current?.grant ?? configuration.withoutCaller
+            try request.url.checkPermission(socket: request.unixSocket, within: grant)
             let upload = try Upload(request.body)
             let isLocal = request.unixSocket != nil || request.url.isLocal
             let mayRepeat = request.mayRepeat && request.body.canBeSentAgain
@@ -68,7 +69,7 @@ extension HTTPClient {
             do {
                 let plan = TransferPlan(
                     request, lines: request.lines(traced: configuration.sendsTraceparent), delivery: delivery,
-                    upload: upload)
+                    upload: upload, grant: grant)
                 notes.note("http.request.resend_count", .int(attempt - 1 + followed))
                 let (result, head) = try await answer(try start(plan, upload), request, attempt)
                 configuration.trust.tell?()

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Sends requests over one pool of connections, whose servers are all judged by the same trust.
 ///
-///     let client = HTTPClient()
+///     let client = HTTPClient(.standalone)
 ///     let answer = try await client.send(HTTPRequest(.get, HTTPURL("https://lab.example/v1/models")))
 ///     print(try answer.requireSuccess().text)
 ///     await client.close()
@@ -114,6 +114,17 @@ extension HTTPClient {
         /// The time of day, to which a server's `Retry-After` may refer.
         public var now: @Sendable () -> Timestamp = Timestamp.system
 
+        /// What a request may reach that belongs to no action: nothing, unless somebody says so. A request of an action may
+        /// reach what its caller may.
+        public var withoutCaller = Grant.nobody
+
         public init() {}
+
+        /// For a program without sessions and actions: every server may be reached.
+        public static var standalone: Configuration {
+            var configuration = Configuration()
+            configuration.withoutCaller = .person
+            return configuration
+        }
     }
 }

@@ -141,7 +141,9 @@ extension EngineLoop {
     private func finishDone() {
         while let (context, code) = unsafe multi.nextFinished() {
             let job = unsafe Unmanaged<Job>.fromOpaque(context).takeUnretainedValue()
-            if let failure = job.failure {
+            // Where one of several addresses was refused, libcurl has tried the others.
+            let refusal = code == CURLE_COULDNT_CONNECT ? job.gate?.refusal : nil
+            if let failure = job.failure ?? refusal {
                 end(job, .failure(failure))
             } else if code != CURLE_OK {
                 end(job, .failure(HTTPError(code, of: job)))

@@ -22,6 +22,7 @@ extension Job {
         easy.note(unsafe httpclient_set_write(raw, Job.onBody, context), CURLOPT_WRITEFUNCTION)
         easy.note(unsafe httpclient_set_header(raw, Job.onLine, context), CURLOPT_HEADERFUNCTION)
         easy.note(unsafe httpclient_set_prerequest(raw, Job.onConnected, context), CURLOPT_PREREQFUNCTION)
+        gate?.install(on: easy)
         // Only in its words for people does libcurl tell that a server has not looked at a request.
         if !plan.mayRepeat, plan.mayUseHTTP2 {
             easy.note(unsafe httpclient_set_debug(raw, Job.onWords, context), CURLOPT_DEBUGFUNCTION)

@@ -16,10 +16,10 @@ final class Job {
     var head: HeadReader
     /// Whether a proxy is set for the address, which does not say that it is used: some hosts are excepted.
     private(set) var hasProxy = false
-    /// The port of that proxy.
-    private var proxyPort: Int?
     /// Why a callback ended the transfer; it comes before whatever libcurl makes of that.
     var failure: HTTPError?
+    /// Nil for a caller who may speak to every server.
+    private(set) var gate: AddressGate?
     /// A part of the request may be with the server.
     private(set) var mayHaveBeenSent = false
     /// The number of its stream in a connection of HTTP/2, as far as it is known.
@@ -54,9 +54,7 @@ final class Job {
     func configureConnection(_ setup: ConnectionSetup) throws(HTTPError) {
         let proxy = plan.unixSocket == nil ? setup.proxies.proxy(for: plan.url) : nil
         hasProxy = proxy != nil
-        proxyPort =
-            plan.grant == nil
-            ? nil : try proxy.flatMap { (proxy) throws(HTTPError) in try ProxySettings.port(of: proxy) }
+        gate = try AddressGate(plan.grant, plan.url, through: proxy)
         verification = try setup.configure(easy, url: plan.url, unixSocket: plan.unixSocket, connect: plan.connect)
     }
 
@@ -109,17 +107,11 @@ final class Job {
 // MARK: What libcurl calls. True means that the transfer goes on.
 
 extension Job {
-    /// The connection is there and the request is about to be sent.
+    /// The connection is there, perhaps from before, and the request is about to be sent.
     func connected(to peer: @autoclosure () -> ConnectedPeer) -> Bool {
-        if let grant = plan.grant {
-            let peer = peer()
-            // What a proxy connects to it looks up by itself; whose name may be spoken to was decided before.
-            if peer.port != proxyPort {
-                do throws(HTTPError) { try plan.url.checkPermission(at: peer, within: grant) } catch {
-                    failure = error
-                    return false
-                }
-            }
+        if let gate, !gate.allows(peer()) {
+            failure = gate.refusal
+            return false
         }
         // libcurl sends a request again by itself when a connection that was kept dies without an answer. The server
         // may have done the work all the same.

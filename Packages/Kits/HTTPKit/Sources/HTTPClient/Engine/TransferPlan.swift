@@ -34,7 +34,7 @@ struct TransferPlan: Sendable {
     let mayRepeat: Bool
     let onProgress: (@Sendable (HTTPProgress) -> Void)?
 
-    init(_ request: HTTPRequest, lines: [String], delivery: Delivery, upload: Upload) {
+    init(_ request: HTTPRequest, lines: [String], delivery: Delivery, upload: Upload, grant: Grant) {
         url = request.url
         method = request.method
         self.lines = lines
@@ -73,8 +73,7 @@ struct TransferPlan: Sendable {
         mayUseHTTP2 = request.version == .automatic && request.url.scheme == .https
         unixSocket = request.unixSocket
         // The engine's thread knows no caller.
-        let caller = request.unixSocket == nil ? Caller.current : nil
-        grant = caller?.isPerson == false ? caller?.grant : nil
+        self.grant = request.unixSocket != nil || grant == .person ? nil : grant
         mayRepeat = request.mayRepeat
         onProgress = request.onProgress
     }

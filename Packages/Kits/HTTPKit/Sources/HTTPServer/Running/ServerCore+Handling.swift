@@ -25,7 +25,10 @@ extension ServerCore {
             return marked(try result.get(), request)
         case .route(let entry, let values):
             try request.connection.enter()
-            let answer = try await entry.route.run(try await admit(request, entry, values))
+            let inputs = try await admit(request, entry, values)
+            let answer = try await Caller.$current.withValue(caller(of: inputs.request)) {
+                try await entry.route.run(inputs)
+            }
             if !answer.content.isMadeLater { request.connection.leave() }
             return marked(answer, request)
         }
@@ -41,6 +44,11 @@ extension ServerCore {
         let request = try accepted(request, entry, principal)
         let body = entry.declaresBody ? try await parsed(try await request.body.bytes(), request) : nil
         return try inputs(entry, values, request, body)
+    }
+
+    /// Whoever serves, and no more than the client's token opens.
+    private func caller(of request: ServerRequest) -> Caller? {
+        Caller.current?.narrowed(by: request.principal?.grant)
     }
 
     @inline(never)

@@ -38,6 +38,38 @@ struct ConnectedAddressTests {
                 let text = try await within([name, "127.0.0.1"]) { try await client.send(request).text }
                 #expect(text == "hello")
             }
+            // Without a connection that is there already not even a first packet is sent.
+            let before = server.record.connections.count
+            try await Lab.client { client in
+                let request = try Lab.request(server.port, host: name)
+                let error = await Lab.failure { _ = try await within([name]) { try await client.send(request) } }
+                #expect(error?.kind == .notPermitted && error?.message.contains("to which \(name) leads") == true)
+                #expect(server.record.connections.count == before)
+                _ = try await within([name, "127.0.0.1"]) { try await client.send(request) }
+                #expect(server.record.connections.count == before + 1)
+            }
+        }
+    }
+
+    @Test("what runs for no caller reaches no server, unless the client says so", .timeLimit(.minutes(5)))
+    func nobody() async throws {
+        try await ScriptedServer.run(Self.script) { server in
+            let client = HTTPClient()
+            let request = try Lab.request(server.port)
+            let refused = await Lab.failure { _ = try await client.send(request) }
+            #expect(refused?.kind == .notPermitted)
+            #expect(refused?.message.contains("code that runs for no caller may not speak to") == true)
+            let socket = WebSocketRequest(try HTTPURL("http://127.0.0.1:\(server.port)/"))
+            let unopened = await Lab.failure { _ = try await WebSocketClient().connect(socket) }
+            #expect(unopened?.kind == .notPermitted)
+            #expect(server.record.connections.isEmpty)
+            // The controls: a caller who may, and a client of a program without callers.
+            let person = Caller.person(HeadlessInteraction())
+            #expect(try await Caller.$current.withValue(person) { try await client.send(request).text } == "hello")
+            await client.close()
+            let standalone = HTTPClient(.standalone)
+            #expect(try await standalone.send(request).text == "hello")
+            await standalone.close()
         }
     }
 
@@ -56,7 +88,7 @@ struct ConnectedAddressTests {
             }
             let refused = try await connect([name])
             #expect(refused?.kind == .notPermitted)
-            #expect(server.record.requests.isEmpty)
+            #expect(server.record.requests.isEmpty && server.record.connections.isEmpty)
             // The control: with the address named it is asked, and does not know WebSockets.
             let asked = try await connect([name, "127.0.0.1"])
             #expect(asked != nil && asked?.kind != .notPermitted)

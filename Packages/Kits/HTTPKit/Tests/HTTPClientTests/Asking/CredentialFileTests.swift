@@ -17,7 +17,7 @@ struct CredentialFileTests {
     private func configuration(
         _ authorities: TrustDomain.Authorities, _ identity: ClientIdentity? = nil
     ) -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         configuration.trust = TrustDomain(authorities: authorities, identity: identity)
         return configuration
     }

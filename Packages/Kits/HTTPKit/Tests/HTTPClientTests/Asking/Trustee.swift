@@ -70,7 +70,7 @@ final class Trustee: Sendable {
     }
 
     func configuration() throws -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         configuration.trust = try domain()
         return configuration
     }

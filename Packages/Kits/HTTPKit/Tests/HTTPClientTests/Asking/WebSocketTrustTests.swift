@@ -16,7 +16,7 @@ struct WebSocketTrustTests {
     func yes() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
-        let client = WebSocketClient(trust: try trustee.domain())
+        let client = WebSocketClient(trust: try trustee.domain(), withoutCaller: .person)
         try await ScriptedServer.run(tls: ScriptedTLS(all.selfSigned), Self.script) { server in
             try await Trustee.$person.withValue("anna") {
                 for _ in 0..<2 {
@@ -39,11 +39,11 @@ struct WebSocketTrustTests {
             let request = try WebSocketRequest("wss://127.0.0.1:\(server.port)/")
             let declining = Trustee { _ in throw Refusal() }
             await #expect(throws: Refusal()) {
-                _ = try await WebSocketClient(trust: try declining.domain()).connect(request)
+                _ = try await WebSocketClient(trust: try declining.domain(), withoutCaller: .person).connect(request)
             }
             let idle = Trustee { _ in false }
             let error = await Lab.failure {
-                _ = try await WebSocketClient(trust: try idle.domain()).connect(request)
+                _ = try await WebSocketClient(trust: try idle.domain(), withoutCaller: .person).connect(request)
             }
             #expect(error?.kind == .certificate && idle.asked.count == 1)
             let record = try await server.until { $0.connections.count == 3 && $0.openNow == 0 }

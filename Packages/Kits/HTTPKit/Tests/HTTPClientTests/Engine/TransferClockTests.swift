@@ -1,3 +1,4 @@
+import Capabilities
 import HTTPCore
 import Testing
 
@@ -105,7 +106,9 @@ struct TransferClockTests {
     func plan() throws {
         var request = HTTPRequest(.put, try HTTPURL("https://lab.example/model"), body: .text("x"))
         func limits() throws -> TransferClock.Limits {
-            TransferPlan(request, lines: [], delivery: .whole(limit: 1), upload: try Upload(request.body)).limits
+            TransferPlan(
+                request, lines: [], delivery: .whole(limit: 1), upload: try Upload(request.body), grant: .person
+            ).limits
         }
         #expect(try limits().total == Duration.seconds(120).nanoseconds && !limits().totalCountsSending)
         request.limits.total = .seconds(600)

@@ -12,7 +12,7 @@ struct EventSourceTests {
         _ port: Int, clock: TestClock = TestClock(), path: String = "/events",
         isolation: isolated (any Actor)? = #isolation, _ body: (EventSource, TestClock) async throws -> Result
     ) async throws -> Result {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         configuration.clock = clock
         return try await Lab.client(configuration) { client in
             try await body(EventSource(client, try Lab.request(port, path)), clock)
@@ -103,7 +103,7 @@ struct EventSourceTests {
             }
         } during: { server in
             let clock = TestClock()
-            var configuration = HTTPClient.Configuration()
+            var configuration = HTTPClient.Configuration.standalone
             configuration.clock = clock
             try await Lab.client(configuration) { client in
                 var request = try Lab.request(server.port)

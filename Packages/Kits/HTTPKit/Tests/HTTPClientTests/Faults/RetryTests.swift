@@ -26,7 +26,7 @@ struct RetryTests {
                 try connection.answer(status, headers, "answer \(index)")
             }
         } during: { server in
-            var configuration = HTTPClient.Configuration()
+            var configuration = HTTPClient.Configuration.standalone
             configuration.clock = clock
             configuration.now = { now }
             let request = try request(server.port)
@@ -132,7 +132,7 @@ struct RetryTests {
     @Test("a POST that nobody took is sent again", .timeLimit(.minutes(5)))
     func refused() async throws {
         let clock = TestClock()
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         configuration.clock = clock
         try await RefusingPort.run { port in
             try await Lab.client(configuration) { client in

@@ -40,7 +40,7 @@ struct ProxySettingsTests {
             "bogus://user:s3cret@127.0.0.1:1", "http://user:s3cret@127.0.0.1:99999", "http://us er:s3cret@127.0.0.1:1",
         ])
     func unusable(_ proxy: String) async throws {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         configuration.proxies = ProxySettings(http: proxy)
         try await Lab.client(configuration) { client in
             let error = await Lab.failure { _ = try await client.send(try Lab.request(9)) }

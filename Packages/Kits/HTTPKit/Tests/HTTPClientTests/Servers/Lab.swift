@@ -8,7 +8,7 @@ import Testing
 enum Lab {
     /// Lends a client and closes it after.
     static func client<Result>(
-        _ configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
+        _ configuration: HTTPClient.Configuration = HTTPClient.Configuration.standalone,
         isolation: isolated (any Actor)? = #isolation, _ body: (HTTPClient) async throws -> Result
     ) async throws -> Result {
         let client = HTTPClient(configuration)
@@ -26,7 +26,7 @@ enum Lab {
     }
 
     static func trusting() throws -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         let authority = try TestCertificates.shared().authority
         configuration.trust = TrustDomain(authorities: .bytes(Array(authority.chainPEM.utf8)))
         return configuration

@@ -18,7 +18,7 @@ struct ProxyTests {
     private func send(
         _ request: HTTPRequest, through proxies: ProxySettings, trusting: Bool = true
     ) async throws -> HTTPResponse {
-        var configuration = trusting ? try Lab.trusting() : HTTPClient.Configuration()
+        var configuration = trusting ? try Lab.trusting() : HTTPClient.Configuration.standalone
         configuration.proxies = proxies
         return try await Lab.client(configuration) { try await $0.send(request) }
     }
@@ -137,7 +137,7 @@ struct ProxyTests {
                 let proxies = ProxySettings(http: "https://127.0.0.1:\(proxy.port)")
                 let request = try Lab.request(1, "/through", host: "lab.example")
                 for authorities in [TrustDomain.Authorities.file(file), .systemAnd(file: file)] {
-                    var configuration = HTTPClient.Configuration()
+                    var configuration = HTTPClient.Configuration.standalone
                     configuration.trust = TrustDomain(authorities: authorities)
                     configuration.proxies = proxies
                     let answer = try await Lab.client(configuration) { try await $0.send(request) }

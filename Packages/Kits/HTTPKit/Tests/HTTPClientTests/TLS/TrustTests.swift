@@ -28,7 +28,7 @@ private final class Pins: Sendable {
 @Suite("A person's trust decides, and every connection is judged")
 struct TrustTests {
     private static func configuration(_ pins: Pins) throws -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         let authority = try TestCertificates.shared().authority
         configuration.trust = TrustDomain(authorities: .bytes(Array(authority.chainPEM.utf8)), judge: pins.judge)
         return configuration

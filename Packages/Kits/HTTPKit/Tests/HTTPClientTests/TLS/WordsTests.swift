@@ -67,7 +67,7 @@ struct WordsTests {
                         #expect(error?.message.contains("auth.certificate") == true, "\(error?.message ?? "")")
                     }
                 }
-                var configuration = HTTPClient.Configuration()
+                var configuration = HTTPClient.Configuration.standalone
                 configuration.trust = TrustDomain(authorities: .file(nonsense))
                 try await Lab.client(configuration) { client in
                     let error = await Lab.failure { _ = try await client.send(try Lab.request(port, scheme: "https")) }

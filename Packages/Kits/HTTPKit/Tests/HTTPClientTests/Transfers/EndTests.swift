@@ -83,7 +83,7 @@ struct EndTests {
     @Test("closing the client ends what runs with an error, and what comes later too", .timeLimit(.minutes(5)))
     func close() async throws {
         try await ScriptedServer.run(Self.flood) { server in
-            let client = HTTPClient()
+            let client = HTTPClient(.standalone)
             let exchange = try await client.open(try Lab.request(server.port))
             await client.close()
             let running = await Lab.failure { for try await _ in exchange.body {} }
@@ -105,7 +105,7 @@ struct EndTests {
         } during: { server in
             let exchange: HTTPExchange
             do {
-                let client = HTTPClient()
+                let client = HTTPClient(.standalone)
                 exchange = try await client.open(try Lab.request(server.port))
             }
             #expect(try await exchange.collect(limit: 100) == Array("hello".utf8))

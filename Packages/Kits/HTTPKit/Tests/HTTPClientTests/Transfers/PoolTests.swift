@@ -98,7 +98,7 @@ struct PoolTests {
     }
 
     private func client(_ pins: Pins) -> HTTPClient {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         configuration.trust = TrustDomain(judge: pins.judge)
         return HTTPClient(configuration)
     }

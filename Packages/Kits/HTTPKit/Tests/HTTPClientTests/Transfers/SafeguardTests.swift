@@ -39,7 +39,7 @@ struct SafeguardTests {
             "bogus://user:SECRET@127.0.0.1:1", "http://user:SECRET@127.0.0.1:99999", "http://us er:SECRET@127.0.0.1:1",
         ])
     func proxy(_ text: String) async throws {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         configuration.proxies = ProxySettings(http: text)
         try await Lab.client(configuration) { client in
             let error = await Lab.failure { _ = try await client.send(try Lab.request(9)) }
@@ -91,7 +91,7 @@ struct SafeguardTests {
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nha")
             try connection.stall()
         } during: { server in
-            let client = HTTPClient()
+            let client = HTTPClient(.standalone)
             let exchange = try await client.open(try Lab.request(server.port))
             client.trustChanged()
             await client.close()
@@ -122,7 +122,7 @@ struct SafeguardTests {
 
     @Test("a name of the program that would begin another line is refused")
     func userAgent() async throws {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         configuration.userAgent = "x\r\nInjected: yes"
         try await Lab.client(configuration) { client in
             let error = await Lab.failure { _ = try await client.send(try Lab.request(9)) }
@@ -139,7 +139,7 @@ struct SafeguardTests {
                 request.target.hasPrefix("/no") ? 404 : 200, [:], request.headers["traceparent"] ?? "")
         } during: { server in
             let sink = RecordingSpanSink()
-            var configuration = HTTPClient.Configuration()
+            var configuration = HTTPClient.Configuration.standalone
             configuration.tracer = Tracer(sinks: [sink]) { Timestamp(microseconds: 0) }
             configuration.feature = "lab"
             configuration.sendsTraceparent = true

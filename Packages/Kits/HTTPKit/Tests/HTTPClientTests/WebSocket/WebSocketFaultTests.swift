@@ -1,3 +1,4 @@
+import Capabilities
 import HTTPClient
 import HTTPCore
 import JSON
@@ -185,7 +186,7 @@ struct WebSocketFaultTests {
 
     @Test("a request that cannot be sent is refused before it is")
     func invalid() async throws {
-        let client = WebSocketClient()
+        let client = WebSocketClient(withoutCaller: .person)
         for text in ["ftp://a/", "ws://", "ws://user:pass@localhost/", "localhost"] {
             #expect(throws: HTTPError.self) { try WebSocketRequest(text) }
         }

@@ -1,3 +1,4 @@
+import Capabilities
 import Cryptography
 import HTTPCore
 import HTTPTesting
@@ -18,7 +19,8 @@ struct WebSocketLockTests {
         }
         try await ScriptedServer.run(tls: isSecure ? try ScriptedTLS(certificates.good) : nil, script) { server in
             let address = "\(isSecure ? "wss" : "ws")://localhost:\(server.port)/"
-            let socket = try await WebSocketClient(trust: trust).connect(WebSocketRequest(address))
+            let socket = try await WebSocketClient(trust: trust, withoutCaller: .person).connect(
+                WebSocketRequest(address))
             #expect(socket.queue(message))
             var left = 8 << 20
             var steps = 0

@@ -13,7 +13,7 @@ struct WebSocketOpeningTests {
     func tls() async throws {
         let certificates = try TestCertificates.shared()
         let trust = TrustDomain(authorities: .bytes(Array(certificates.authority.certificate.pem.utf8)))
-        let client = WebSocketClient(trust: trust)
+        let client = WebSocketClient(trust: trust, withoutCaller: .person)
         try await ScriptedServer.run(tls: try ScriptedTLS(certificates.good)) { connection in
             try connection.openWebSocket()
             try connection.echoMessages()
@@ -41,7 +41,7 @@ struct WebSocketOpeningTests {
             try await ScriptedServer.run(tls: try ScriptedTLS(identity)) { connection in
                 try connection.openWebSocket()
             } during: { server in
-                let client = WebSocketClient(trust: trust)
+                let client = WebSocketClient(trust: trust, withoutCaller: .person)
                 let error = await #expect(throws: HTTPError.self) {
                     try await client.connect(WebSocketRequest("wss://localhost:\(server.port)/"))
                 }
@@ -61,7 +61,7 @@ struct WebSocketOpeningTests {
         let trust = TrustDomain(judge: { shown in
             box.isSet && shown.fingerprint == pin ? .accepted : .refused("the certificate is not the pinned one")
         })
-        let client = WebSocketClient(trust: trust)
+        let client = WebSocketClient(trust: trust, withoutCaller: .person)
         box.isSet = true
         try await ScriptedServer.run(tls: try ScriptedTLS(certificates.selfSigned)) { connection in
             try connection.openWebSocket()
@@ -83,7 +83,9 @@ struct WebSocketOpeningTests {
         } during: { server in
             var request = try WebSocketRequest("\(scheme)://127.0.0.1:\(server.port)/")
             request.deadline = .milliseconds(80)
-            let error = await #expect(throws: HTTPError.self) { try await WebSocketClient().connect(request) }
+            let error = await #expect(throws: HTTPError.self) {
+                try await WebSocketClient(withoutCaller: .person).connect(request)
+            }
             #expect(error?.kind == (scheme == "ws" ? .firstByteTimedOut : .connectTimedOut))
             // What was asked of a server may have reached it; what never got through TLS has not.
             #expect(error?.mayHaveBeenSent == (scheme == "ws"))
@@ -99,7 +101,7 @@ struct WebSocketOpeningTests {
             var request = try WebSocketRequest("\(scheme)://127.0.0.1:\(server.port)/")
             // Longer than this test may take, so that only the cancellation can end it.
             request.deadline = .seconds(300)
-            let opening = Task { [request] in try await WebSocketClient().connect(request) }
+            let opening = Task { [request] in try await WebSocketClient(withoutCaller: .person).connect(request) }
             try await server.until { $0.connections.count == 1 }
             opening.cancel()
             await #expect(throws: CancellationError.self) { try await opening.value }
@@ -113,7 +115,7 @@ struct WebSocketOpeningTests {
         } during: {
             $0.port
         }
-        let client = WebSocketClient()
+        let client = WebSocketClient(withoutCaller: .person)
         var error = await #expect(throws: HTTPError.self) {
             try await client.connect(WebSocketRequest("ws://127.0.0.1:\(port)/"))
         }
@@ -136,7 +138,8 @@ struct WebSocketOpeningTests {
             try connection.echoMessages()
         } during: { server in
             let proxy = "http://127.0.0.1:\(server.port)"
-            let client = WebSocketClient(proxies: ProxySettings(http: proxy, https: proxy))
+            let client = WebSocketClient(
+                proxies: ProxySettings(http: proxy, https: proxy), withoutCaller: .person)
             let socket = try await client.connect(WebSocketRequest("ws://ws.example/path"))
             try await socket.send("through")
             #expect(try await socket.receive()?.text == "through")
@@ -167,7 +170,7 @@ struct WebSocketOpeningTests {
         } during: { _ in
             var request = try WebSocketRequest("ws://localhost/")
             request.unixSocket = path
-            let socket = try await WebSocketClient().connect(request)
+            let socket = try await WebSocketClient(withoutCaller: .person).connect(request)
             try await socket.send("local")
             #expect(try await socket.receive()?.text == "local")
             await socket.close()
@@ -180,7 +183,8 @@ struct WebSocketOpeningTests {
             try connection.openWebSocket()
             try connection.stall()
         } during: { server in
-            let socket = try await WebSocketClient().connect(WebSocketRequest("ws://127.0.0.1:\(server.port)/"))
+            let socket = try await WebSocketClient(withoutCaller: .person).connect(
+                WebSocketRequest("ws://127.0.0.1:\(server.port)/"))
             let start = ContinuousClock.now
             // Also from a task that is cancelled.
             let closing = Task { await socket.close(within: .milliseconds(60)) }
@@ -200,7 +204,8 @@ struct WebSocketOpeningTests {
             WebSocketFrame(.ping, [1, 2, 3]).append(to: &ping, mask: nil)
             try connection.sendEndlessly([[UInt8]](repeating: ping, count: 4_096).flatMap(\.self))
         } during: { server in
-            let socket = try await WebSocketClient().connect(WebSocketRequest("ws://127.0.0.1:\(server.port)/"))
+            let socket = try await WebSocketClient(withoutCaller: .person).connect(
+                WebSocketRequest("ws://127.0.0.1:\(server.port)/"))
             let reading = Task { try await socket.receive() }
             try await server.until { $0.bytesSent > 1 << 20 }
             reading.cancel()
@@ -216,7 +221,7 @@ struct WebSocketOpeningTests {
             try connection.openWebSocket()
             try connection.receiveEnd()
         } during: { server in
-            let client = WebSocketClient()
+            let client = WebSocketClient(withoutCaller: .person)
             for _ in 0..<20 {
                 let socket = try await client.connect(WebSocketRequest("ws://127.0.0.1:\(server.port)/"))
                 _ = consume socket

@@ -1,3 +1,4 @@
+import Capabilities
 import HTTPClient
 import HTTPCore
 import HTTPTesting
@@ -9,7 +10,7 @@ import Testing
 struct WebSocketPeer: Sendable {
     let port: Int
     let rawPort: Int
-    let client = WebSocketClient()
+    let client = WebSocketClient(withoutCaller: .person)
 
     func connect(_ path: String, isRaw: Bool = false) async throws -> WebSocket {
         try await client.connect(WebSocketRequest("ws://127.0.0.1:\(isRaw ? rawPort : port)\(path)"))

@@ -45,7 +45,7 @@ struct DiscoveryTests {
 
     @Test("a platform that is starting is told from an address where there is none")
     func starting() async throws {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         configuration.clock = ImmediateClock()
         try await Lab.platform(KamiwazaSetup(), configuration) { server, api in
             server.fail("/api/auth/health", with: .text("no healthy upstream", status: .serviceUnavailable))
@@ -129,7 +129,7 @@ struct DiscoveryTests {
     func trusted() async throws {
         var setup = KamiwazaSetup()
         setup.tls = try TLSServerContext(identity: TestCertificates.shared().good)
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         let authority = try TestCertificates.shared().authority
         configuration.trust = TrustDomain(authorities: .bytes(Array(authority.chainPEM.utf8)))
         try await Lab.session(setup, configuration) { server, api, _ in

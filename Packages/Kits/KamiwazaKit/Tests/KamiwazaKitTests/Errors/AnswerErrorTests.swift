@@ -58,7 +58,7 @@ struct AnswerErrorTests {
             Case(status: 304, kind: .redirected, exit: .failed, words: "elsewhere"),
         ])
     func status(_ expected: Case) async throws {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         configuration.clock = ImmediateClock()
         try await Lab.session(KamiwazaSetup(), configuration) { server, api, _ in
             server.fail("/api/auth/users/me", with: .status(HTTPStatus(expected.status), expected.body))
@@ -87,7 +87,7 @@ struct AnswerErrorTests {
 
     @Test("a GET is repeated while routes settle, and nothing that has an effect is")
     func repeats() async throws {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         configuration.clock = ImmediateClock()
         try await Lab.session(KamiwazaSetup(), configuration) { server, api, tokens in
             let fault = Fault.text("no healthy upstream", status: .serviceUnavailable)

@@ -27,7 +27,7 @@ struct SecrecyTests {
 
     @Test("whatever a server sends back of them")
     func echoed() async throws {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration.standalone
         configuration.clock = ImmediateClock()
         let spans = RecordingSpans()
         configuration.tracer = Tracer(sinks: [spans]) { Timestamp(microseconds: 0) }

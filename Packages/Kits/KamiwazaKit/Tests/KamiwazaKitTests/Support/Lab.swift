@@ -12,7 +12,7 @@ enum Lab {
 
     /// Lends a client and closes it after.
     static func client<Result>(
-        _ configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
+        _ configuration: HTTPClient.Configuration = HTTPClient.Configuration.standalone,
         isolation: isolated (any Actor)? = #isolation, _ body: (HTTPClient) async throws -> Result
     ) async throws -> Result {
         let client = HTTPClient(configuration)
@@ -24,7 +24,7 @@ enum Lab {
 
     /// Lends a platform and its API, with nobody signed in.
     static func platform<Result: Sendable>(
-        _ setup: KamiwazaSetup = KamiwazaSetup(), _ configuration: HTTPClient.Configuration = .init(),
+        _ setup: KamiwazaSetup = KamiwazaSetup(), _ configuration: HTTPClient.Configuration = .standalone,
         isolation: isolated (any Actor)? = #isolation,
         _ body: (KamiwazaServer, KamiwazaAPI) async throws -> Result
     ) async throws -> Result {
@@ -37,7 +37,7 @@ enum Lab {
 
     /// The same with Ada signed in, and her tokens.
     static func session<Result: Sendable>(
-        _ setup: KamiwazaSetup = KamiwazaSetup(), _ configuration: HTTPClient.Configuration = .init(),
+        _ setup: KamiwazaSetup = KamiwazaSetup(), _ configuration: HTTPClient.Configuration = .standalone,
         isolation: isolated (any Actor)? = #isolation,
         _ body: (KamiwazaServer, KamiwazaAPI, KamiwazaTokens) async throws -> Result
     ) async throws -> Result {

@@ -19,7 +19,9 @@ extension CallRun {
                     group.addTask { [call] in
                         let time = stopwatch(clock)
                         let end = await bounded(by: limit, on: clock) {
-                            try await tool.source.run(call, reaching: reach) { await sink.tell(call.id, $0) }
+                            try await asModel {
+                                try await tool.source.run(call, reaching: reach) { await sink.tell(call.id, $0) }
+                            }
                         }
                         return (index, end, time())
                     }
@@ -79,4 +81,11 @@ extension CallRun {
         if result.isError { failed += 1 }
         try await sink.deliver([.call(entries[index].update)])
     }
+}
+
+/// Runs a tool as a model, which may do less than whoever asked the model.
+private func asModel(_ run: () async throws -> ToolResult) async throws -> ToolResult {
+    guard let caller = Caller.current else { return try await run() }
+    try caller.grant.use()
+    return try await Caller.$current.withValue(caller.narrowed(by: .model), operation: run)
 }

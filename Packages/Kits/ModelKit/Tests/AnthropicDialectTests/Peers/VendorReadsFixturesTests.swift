@@ -48,7 +48,7 @@ struct VendorReadsFixturesTests {
     }
 
     private func read(_ number: Int, _ fixture: Fixture, at url: String) async throws -> Reading {
-        let client = HTTPClient()
+        let client = HTTPClient(.standalone)
         let request = HTTPRequest(.post, try HTTPURL("\(url)/\(number)/v1/messages"), body: .text("{}"))
         var body: [UInt8] = []
         for try await piece in try await client.open(request).requireSuccess().body { body += piece }

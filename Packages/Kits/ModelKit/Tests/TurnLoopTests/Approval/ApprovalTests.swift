@@ -102,6 +102,49 @@ struct ApprovalTests {
         }
     }
 
+    @Test("is done as a model, which may do less than whoever asked it")
+    func asModel() async throws {
+        let source = ReachingTools()
+        let model = ScriptedModel(.says([call("a", "write")], finish: .calls), .says([.text("Done.")]))
+        let person = Caller.person(HeadlessInteraction())
+        _ = try await Caller.$current.withValue(person) {
+            try await fixture.run(fixture.loop([source], policy: ApprovalPolicy(mode: .full)), model)
+        }
+        #expect(source.grants == [Grant.person.narrowed(by: .model)])
+        #expect(source.grants.first?.decide(.secret("openai")).isDenied == true)
+    }
+
+    @Test(
+        "is asked for in every mode where the tool sends something",
+        arguments: [ToolMode.readOnly, .workspace, .full])
+    func sending(mode: ToolMode) {
+        func request(_ sends: Bool) -> ApprovalRequest {
+            ApprovalRequest(
+                call: ToolCall(id: "a", name: "look", input: [:]), tool: "look", source: "web", effect: .reads,
+                sends: sends, summary: "")
+        }
+        let policy = ApprovalPolicy(mode: mode)
+        #expect(policy.verdict(for: request(true)).verdict == .ask)
+        #expect(policy.verdict(for: request(false)).verdict == .allow)
+        let allowing = ApprovalPolicy(rules: [ApprovalRule(.allow, tool: "look")], mode: mode)
+        #expect(allowing.verdict(for: request(true)).verdict == .allow)
+    }
+
+    @Test("counts for the limits of the bundle", arguments: [1, 2])
+    func limited(calls: Int) async throws {
+        let limits = GrantLimits(calls: calls, time: nil)
+        let bundle = Grant(Grant.Layer(.bundle("b"), tools: ["*"], limits: limits))
+        let caller = Caller.person(HeadlessInteraction()).narrowed(by: bundle, asking: HeadlessInteraction())
+        let model = ScriptedModel(
+            .says([call("a", "write")], finish: .calls), .says([call("b", "write")], finish: .calls),
+            .says([.text("Done.")]))
+        let outcome = try await Caller.$current.withValue(caller) {
+            try await fixture.run(fixture.loop([ReachingTools()]), model)
+        }
+        #expect(outcome.results.map(\.isError) == [false, calls < 2])
+        #expect(outcome.results.last?.content.contains("more than 1 actions") == (calls < 2))
+    }
+
     @Test("that is refused is told to the model with the person's reason, and the turn goes on")
     func refuses() async throws {
         let outcome = try await outcome([call("a", "write")]) { _ in

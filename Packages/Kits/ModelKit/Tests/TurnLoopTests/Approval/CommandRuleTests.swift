@@ -51,7 +51,8 @@ struct CommandRuleTests {
     @Test(
         "do not allow what takes the whole folder with it",
         arguments: [
-            ("rm -rf /", false), ("rm -rf .", false), ("rm -rf ./", false), ("rm -rf ../..", false), ("rm -r //", false),
+            ("rm -rf /", false), ("rm -rf .", false), ("rm -rf ./", false), ("rm -rf ../..", false),
+            ("rm -r //", false),
             ("rm -rf ~", false), ("rm -rf $HOME/*", false), ("rm -rf *", false), ("chmod -R 0 /", false),
             ("rm -rf build", true), ("rm ./a.txt", true), ("rm .hidden", true), ("chmod -R 0 build", true),
         ])

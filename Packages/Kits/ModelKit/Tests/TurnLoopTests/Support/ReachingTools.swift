@@ -6,14 +6,16 @@ import Synchronization
 /// often as a test says before they run.
 final class ReachingTools: ToolSource {
     let name = "files"
-    private let state: Mutex<(changes: Int, version: Int, runs: Int)>
+    private let state: Mutex<(changes: Int, version: Int, grants: [Grant])>
 
     init(changing changes: Int = 0) {
-        state = Mutex((changes, 0, 0))
+        state = Mutex((changes, 0, []))
     }
 
     /// How often a tool has run to its end.
-    var runs: Int { state.withLock { $0.runs } }
+    var runs: Int { grants.count }
+    /// What it might do each time.
+    var grants: [Grant] { state.withLock { $0.grants } }
 
     func tools() async throws -> [ToolDescription] {
         ["write", "run", "broken"].map {
@@ -38,7 +40,7 @@ final class ReachingTools: ToolSource {
         try state.withLock { state in
             if state.changes > 0 { (state.changes, state.version) = (state.changes - 1, state.version + 1) }
             guard agreed.state == state.version else { throw ToolReachChanged() }
-            state.runs += 1
+            state.grants.append(Caller.grantHere)
         }
         return ToolResult(call: call.id, content: "did \(call.name)")
     }

@@ -1,4 +1,5 @@
 import CHTTPClient
+import Capabilities
 import Cryptography
 import Glibc
 import HTTPCore
@@ -24,6 +25,7 @@ final class CurlSocket: Sendable {
         let multi: MultiHandle
         let easy: EasyHandle
         let verification: ServerVerification?
+        let gate: AddressGate?
 
         deinit { multi.remove(easy) }
     }
@@ -32,7 +34,6 @@ final class CurlSocket: Sendable {
         let url: HTTPURL
         let unixSocket: String?
         let limit: Duration
-        let proxyPort: Int?
     }
 
     private let waker: MultiHandle.Waker
@@ -40,11 +41,13 @@ final class CurlSocket: Sendable {
     private let isCancelled = Atomic(false)
 
     /// Prepares a connection; nothing is sent yet.
-    init(_ request: WebSocketRequest, _ setup: ConnectionSetup) throws(HTTPError) {
-        let proxy = setup.proxies.proxy(for: request.url)
-        let target = Target(
-            url: request.url, unixSocket: request.unixSocket, limit: request.deadline,
-            proxyPort: try proxy.flatMap { (proxy) throws(HTTPError) in try ProxySettings.port(of: proxy) })
+    ///
+    /// - Parameter grant: what whoever asks may reach.
+    init(_ request: WebSocketRequest, _ setup: ConnectionSetup, within grant: Grant) throws(HTTPError) {
+        let target = Target(url: request.url, unixSocket: request.unixSocket, limit: request.deadline)
+        let isBound = request.unixSocket == nil && grant != .person
+        let gate = try AddressGate(
+            isBound ? grant : nil, request.url, through: setup.proxies.proxy(for: request.url))
         let multi = try MultiHandle()
         let easy = try EasyHandle()
         let verification = try setup.configure(
@@ -55,9 +58,10 @@ final class CurlSocket: Sendable {
         // A proxy passes an upgrade on only through a tunnel.
         easy.set(CURLOPT_HTTPPROXYTUNNEL, 1)
         unsafe easy.set(CURLOPT_PRIVATE, pointer: UnsafeRawPointer(easy.raw))
+        gate?.install(on: easy)
         try easy.checkOptions(server: target.url.server)
         waker = multi.waker
-        handles = Mutex(Handles(target: target, multi: multi, easy: easy, verification: verification))
+        handles = Mutex(Handles(target: target, multi: multi, easy: easy, verification: verification, gate: gate))
     }
 
     /// Connects, on a thread that may block.
@@ -75,16 +79,6 @@ final class CurlSocket: Sendable {
 
     /// The descriptor of the connection; whoever waits for it lets go of it before `close`.
     var descriptor: Int32? { handles.withLock { $0?.easy.socket } }
-
-    /// Who is at the other end; nil where that is a proxy, or a socket of this machine.
-    var peer: ConnectedPeer? {
-        handles.withLock { handles in
-            guard let target = handles?.target, let easy = handles?.easy, target.unixSocket == nil else { return nil }
-            let port = easy.int(CURLINFO_PRIMARY_PORT)
-            return port == target.proxyPort
-                ? nil : ConnectedPeer(address: easy.text(CURLINFO_PRIMARY_IP) ?? "", port: port)
-        }
-    }
 
     /// Writes as many bytes as can be, from the place given. A write that would block has to be made again with the
     /// same array, because OpenSSL may have begun with it.
@@ -155,6 +149,8 @@ extension CurlSocket.Handles {
             return error(
                 .nameNotFound,
                 "no address is known for \(target.url.host): check the name, and whether the network is up")
+        case CURLE_COULDNT_CONNECT where gate?.refusal != nil:
+            return gate?.refusal ?? error(.notPermitted, "\(server) may not be spoken to")
         case CURLE_COULDNT_CONNECT where easy.int(CURLINFO_OS_ERRNO) == Int(ECONNREFUSED):
             return error(.refused, "cannot connect to \(server): nothing is listening there; check that it runs")
         case CURLE_COULDNT_CONNECT: return error(.unreachable, "cannot connect to \(server): \(words)")

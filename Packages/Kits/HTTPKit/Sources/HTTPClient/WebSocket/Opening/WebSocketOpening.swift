@@ -6,13 +6,15 @@ import LoopKit
 struct WebSocketOpening {
     let request: WebSocketRequest
     let setup: ConnectionSetup
+    let grant: Grant
     let loop: EventLoop
     private let deadline: ContinuousClock.Instant
     private let key: String
 
-    init(_ request: WebSocketRequest, _ setup: ConnectionSetup, _ loop: EventLoop) {
+    init(_ request: WebSocketRequest, _ setup: ConnectionSetup, _ grant: Grant, _ loop: EventLoop) {
         self.request = request
         self.setup = setup
+        self.grant = grant
         self.loop = loop
         deadline = .now + request.deadline
         var generator = SystemRandomNumberGenerator()
@@ -22,15 +24,9 @@ struct WebSocketOpening {
     private var server: String { request.url.server }
 
     func open() async throws -> WebSocket {
-        try request.url.checkPermission()
+        try request.url.checkPermission(within: grant)
         let head = try head()
         let socket = try await connect()
-        do throws(HTTPError) {
-            if let peer = socket.peer { try request.url.checkPermission(at: peer, within: Caller.current?.grant) }
-        } catch {
-            socket.close()
-            throw error
-        }
         guard let number = socket.descriptor else { throw broken("it has no socket") }
         let descriptor: LoopDescriptor
         do throws(LoopError) {
@@ -75,7 +71,7 @@ struct WebSocketOpening {
 
     private func connect() async throws -> CurlSocket {
         try Task.checkCancellation()
-        let socket = try CurlSocket(request, setup)
+        let socket = try CurlSocket(request, setup, within: grant)
         let result: Result<Void, HTTPError> = try await withTaskCancellationHandler {
             try await onOwnThread { Result { () throws(HTTPError) in try socket.connect() } }
         } onCancel: {
