@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CProcessKit.h"
+#include "child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,13 +20,13 @@ __attribute__((constructor)) static void note_limits(void) {
 }
 
 // A child runs in the memory of this process, whose thread waits for it, until it has become its program or has ended. So
-// it calls only what is safe in a signal handler, and writes to nothing but its own variables, errno and this number.
+// it calls only what is safe in a signal handler, and writes to nothing but its own variables, errno and this failure.
 // posix_spawn, which does the same, can neither set limits nor start the watcher from within the child. The thread sanitizer
-// makes it a fork: then the number stays 0, and the child ends with 127.
-typedef volatile int failure_number;
+// makes it a fork: then the failure stays 0, and the child ends with 127.
+typedef volatile struct failure failure_report;
 
-__attribute__((noreturn)) static void fail(failure_number *failure) {
-    *failure = errno;
+__attribute__((noreturn)) static void fail(failure_report *failure) {
+    failure->number = errno;
     _exit(127);
 }
 
@@ -50,7 +50,7 @@ static int set_null(int number) {
     return result;
 }
 
-static void set_standard(const struct processkit_spawn *request, failure_number *failure) {
+static void set_standard(const struct processkit_spawn *request, failure_report *failure) {
     for (int number = 0; number < 3; number++) {
         int source = request->standard[number];
         if (source == PROCESSKIT_INHERIT) continue;
@@ -90,7 +90,7 @@ static void destroy_watcher(struct watcher *prepared) {
 }
 
 // By posix_spawn, as a second vfork would overwrite where the address sanitizer keeps the way back from the first.
-static void start_watcher(const struct watcher *prepared, failure_number *failure) {
+static void start_watcher(const struct watcher *prepared, failure_report *failure) {
     static char *const environment[] = {NULL};
     // It ignores them from the first moment on, so that it is there until the group is killed.
     const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -105,7 +105,7 @@ static void start_watcher(const struct watcher *prepared, failure_number *failur
 }
 
 // The last but for the limits: all before may still need the descriptors that have these numbers here.
-static void pass_descriptors(const struct processkit_spawn *request, failure_number *failure) {
+static void pass_descriptors(const struct processkit_spawn *request, failure_report *failure) {
     // A copy must not take the number of one that is still to be copied, so that each goes by way of a number above all.
     int above = 4 + request->passed_count;
     for (int i = 0; i < request->passed_count; i++)
@@ -118,21 +118,29 @@ static void pass_descriptors(const struct processkit_spawn *request, failure_num
     closefrom(request->passed_count > 0 ? 4 + request->passed_count : 3);
 }
 
-static void set_limits(const struct processkit_spawn *request, failure_number *failure) {
+// Both, so that the program cannot raise it again.
+static void lower(int resource, rlim_t most, failure_report *failure) {
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0) fail(failure);
+    if (limit.rlim_max > most) limit.rlim_max = most;
+    if (limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(resource, &limit) != 0) fail(failure);
+}
+
+static void set_limits(const struct processkit_spawn *request, failure_report *failure) {
     struct rlimit limit;
     // Some programs walk along all descriptors that they may have, which takes seconds where a server has raised the limit.
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > given_descriptors.rlim_cur) {
         limit.rlim_cur = given_descriptors.rlim_cur;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
-    if (!request->no_core) return;
-    // Both, so that the program cannot raise it again.
-    limit.rlim_cur = limit.rlim_max = 0;
-    if (setrlimit(RLIMIT_CORE, &limit) != 0) fail(failure);
+    if (request->no_core) lower(RLIMIT_CORE, 0, failure);
+    if (request->most_tasks > 0) lower(RLIMIT_NPROC, request->most_tasks, failure);
+    if (request->most_data > 0) lower(RLIMIT_DATA, request->most_data, failure);
 }
 
 __attribute__((noreturn, noinline)) static void become_child(
-    const struct processkit_spawn *request, const struct watcher *prepared, failure_number *failure
+    const struct processkit_spawn *request, const struct watcher *prepared, failure_report *failure
 ) {
     default_signals();
     // The leader of a session leads its group as well, and may not be given another.
@@ -142,11 +150,23 @@ __attribute__((noreturn, noinline)) static void become_child(
     // It is in the background as yet, and all signals are blocked that would stop it for this.
     if (request->terminal >= 0 && tcsetpgrp(request->terminal, getpgrp()) != 0) fail(failure);
     if (request->directory && chdir(request->directory) != 0) fail(failure);
+    // While the set of rules still is open; nothing below opens a file.
+    if (request->restriction) {
+        failure->stage = PROCESSKIT_RESTRICTING;
+        if (processkit_restrict(request->restriction) != 0) fail(failure);
+        failure->stage = PROCESSKIT_STARTING;
+    }
     pass_descriptors(request, failure);
     set_limits(request, failure);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    // The last of all, as it may refuse any of the calls above.
+    if (request->restriction) {
+        failure->stage = PROCESSKIT_RESTRICTING;
+        if (processkit_filter(request->restriction) != 0) fail(failure);
+        failure->stage = PROCESSKIT_STARTING;
+    }
     execve(request->path, request->arguments, request->environment);
     fail(failure);
 }
@@ -155,26 +175,36 @@ static void wait_for(pid_t process) {
     while (waitpid(process, NULL, 0) < 0 && errno == EINTR) {}
 }
 
-int processkit_spawn(const struct processkit_spawn *request, int *process, int *pidfd) {
-    sigset_t all, before;
-    failure_number failed = 0;
+int processkit_start(const struct processkit_spawn *request, struct failure *failure) {
     struct watcher prepared;
-    *process = -1;
     if (request->watched >= 0) {
-        int failure = prepare_watcher(&prepared, request->watched);
-        if (failure) {
+        errno = prepare_watcher(&prepared, request->watched);
+        if (errno) {
             destroy_watcher(&prepared);
-            return -failure;
+            return -1;
         }
     }
+    pid_t child = vfork();
+    if (child == 0) become_child(request, &prepared, failure);
+    int number = errno;
+    if (request->watched >= 0) destroy_watcher(&prepared);
+    errno = number;
+    return child;
+}
+
+int processkit_spawn(
+    const struct processkit_spawn *request, int *process, int *pidfd, enum processkit_stage *stage
+) {
+    sigset_t all, before;
+    struct failure failed = {0, PROCESSKIT_STARTING};
+    *process = -1;
     // A handler that ran in the child would work on the memory of this process.
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t child = vfork();
-    if (child == 0) become_child(request, &prepared, &failed);
-    int failure = child < 0 ? errno : failed;
+    pid_t child = request->supervised ? processkit_supervise(request, &failed) : processkit_start(request, &failed);
+    int failure = child < 0 ? errno : failed.number;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (request->watched >= 0) destroy_watcher(&prepared);
+    *stage = failed.stage;
     if (child > 0 && failure) wait_for(child);
     if (failure) return -failure;
     *process = child;

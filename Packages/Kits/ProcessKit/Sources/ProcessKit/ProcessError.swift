@@ -40,6 +40,8 @@ public struct ProcessError: Failure {
         public static let invalid = Kind("process.invalid")
         /// The system refused to start or to watch a process; `errno` tells why.
         public static let system = Kind("process.system")
+        /// The rules that a child was to obey could not be applied, so that it was not started.
+        public static let notRestricted = Kind("process.not-restricted")
         /// More output than the caller allowed.
         public static let outputTooLarge = Kind("process.output-too-large")
         /// A line longer than the caller allowed.
@@ -56,10 +58,10 @@ public struct ProcessError: Failure {
 }
 
 extension ProcessError {
-    static func system(_ action: String, errno number: Int32) -> ProcessError {
+    static func system(_ action: String, _ kind: Kind = .system, errno number: Int32) -> ProcessError {
         // strerror is safe here: glibc keeps its text in thread-local storage.
         let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
-        return ProcessError(.system, "cannot \(action): \(reason)", errno: number)
+        return ProcessError(kind, "cannot \(action): \(reason)", errno: number)
     }
 
     /// What kept a child or a signal from being watched.

@@ -2,10 +2,21 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 // What becomes of a standard descriptor in the child, when it is not the number of a descriptor to copy.
 // PROCESSKIT_OUTPUT is for messages, which go where the results go then.
 enum { PROCESSKIT_INHERIT = -1, PROCESSKIT_NULL = -2, PROCESSKIT_OUTPUT = -3 };
+
+// What the kernel keeps a child and all that it starts from, for good.
+struct processkit_restriction {
+    int ruleset; // of Landlock
+    const void *_Nonnull filter; // instructions for seccomp
+    size_t filter_count;
+};
+
+// What was being done when a child could not be started.
+enum processkit_stage { PROCESSKIT_STARTING, PROCESSKIT_RESTRICTING };
 
 struct processkit_spawn {
     const char *_Nonnull path;
@@ -18,12 +29,19 @@ struct processkit_spawn {
     int passed_count;
     bool session; // whether the child's group is a session too, without a terminal
     bool no_core; // whether neither it nor what it starts leaves core dumps
+    unsigned long most_tasks; // processes and threads of the user that it may add to; 0 for any
+    unsigned long most_data; // bytes of memory of its own that each process may have; 0 for any
+    bool supervised; // whether all that it starts ends with it, and at the end of `watched`
+    const struct processkit_restriction *_Nullable restriction;
     int terminal; // made the child's before it runs; -1 for none
 };
 
 // All of these return 0 or a descriptor or a count, and a negative errno when they fail.
 // Where the program was started and could not be watched, so that it was ended again, `process` is its number, else -1.
-int processkit_spawn(const struct processkit_spawn *_Nonnull request, int *_Nonnull process, int *_Nonnull pidfd);
+// Of a supervised one `process` is the supervisor, which ends as the program does and hands signals on.
+int processkit_spawn(
+    const struct processkit_spawn *_Nonnull request, int *_Nonnull process, int *_Nonnull pidfd,
+    enum processkit_stage *_Nonnull stage);
 int processkit_pipe(int *_Nonnull read_end, int *_Nonnull write_end);
 
 struct processkit_state {

@@ -17,6 +17,7 @@ public final class ChildProcess: Sendable {
     private let outputPipe: OutputPipe?
     private let errorPipe: OutputPipe?
     private let leavesOthers: Bool
+    private let isSupervised: Bool
     let tailPipe: TailPipe?
     // Held while a signal is sent, so that the number cannot be reaped and given away meanwhile.
     private let isReaped = Mutex(false)
@@ -26,6 +27,7 @@ public final class ChildProcess: Sendable {
         processID = spawn.process
         self.pidfd = pidfd
         leavesOthers = command.leavesOthers
+        isSupervised = command.endsDescendants
         inputPipe = ends[0].map(InputPipe.init)
         lifeline = ends[3]
         outputPipe = ends[1].map(OutputPipe.init)
@@ -80,6 +82,11 @@ public final class ChildProcess: Sendable {
 
     /// Sends a signal to the child and all of its group; after the end it does nothing.
     public func send(_ signal: Signal) {
+        // The supervisor kills all, and could not if it were killed itself.
+        if isSupervised, signal == .kill { lifeline?.close() } else { signalGroup(signal) }
+    }
+
+    private func signalGroup(_ signal: Signal) {
         isReaped.withLock { isReaped in
             if !isReaped { _ = kill(-processID, signal.rawValue) }
         }
@@ -104,6 +111,7 @@ public final class ChildProcess: Sendable {
         send(.kill)
         // A killed process ends at once, except while it hangs in a device or a network file system.
         await waitForEnd(atMost: .seconds(5))
+        if isSupervised { signalGroup(.kill) }
     }
 
     private func connected<Pipe>(_ pipe: Pipe?, _ name: String) throws(ProcessError) -> Pipe {

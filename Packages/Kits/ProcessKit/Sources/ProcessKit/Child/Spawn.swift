@@ -19,19 +19,27 @@ struct Spawn {
         let environment = StringVector(command.environment.variables.map { "\($0.key)=\($0.value)" })
         let standard = (pipes.theirs[0], pipes.theirs[1], pipes.theirs[2])
         var (process, pidfd): (Int32, Int32) = (-1, -1)
+        var stage = PROCESSKIT_STARTING
         let result = unsafe path.withCString { path in
             unsafe withOptionalCString(command.workingDirectory) { directory in
                 unsafe command.descriptors.withUnsafeBufferPointer { passed in
-                    var request = unsafe processkit_spawn(
-                        path: path, arguments: arguments.pointer, environment: environment.pointer,
-                        directory: directory, standard: standard, watched: pipes.theirs[3],
-                        passed: passed.baseAddress, passed_count: Int32(passed.count),
-                        session: command.hasOwnSession, no_core: command.hasNoCore, terminal: terminal ?? -1)
-                    return unsafe processkit_spawn(&request, &process, &pidfd)
+                    unsafe withRestriction(command.restriction) { restriction in
+                        var request = unsafe processkit_spawn(
+                            path: path, arguments: arguments.pointer, environment: environment.pointer,
+                            directory: directory, standard: standard, watched: pipes.theirs[3],
+                            passed: passed.baseAddress, passed_count: Int32(passed.count),
+                            session: command.hasOwnSession, no_core: command.hasNoCore,
+                            most_tasks: UInt(command.mostTasks ?? 0), most_data: UInt(command.mostData ?? 0),
+                            supervised: command.endsDescendants, restriction: restriction, terminal: terminal ?? -1)
+                        return unsafe processkit_spawn(&request, &process, &pidfd, &stage)
+                    }
                 }
             }
         }
         guard result == 0 else {
+            if stage == PROCESSKIT_RESTRICTING {
+                throw .system("restrict \(command.executable)", .notRestricted, errno: -result)
+            }
             // The refusal to watch a child says nothing about the program.
             throw process > 0
                 ? .system("watch \(command.executable)", errno: -result) : command.refusal(of: path, errno: -result)
@@ -74,6 +82,20 @@ private func withOptionalCString(_ string: String?, _ body: (UnsafePointer<CChar
     return unsafe string.withCString { unsafe body($0) }
 }
 
+/// Calls `body` with what the child is kept from for C, or with nil.
+private func withRestriction(
+    _ restriction: Command.Restriction?, _ body: (UnsafePointer<processkit_restriction>?) -> Int32
+) -> Int32 {
+    guard let restriction else { return body(nil) }
+    return unsafe restriction.filter.withUnsafeBytes { filter in
+        // Without an instruction there is no filter, which the kernel refuses.
+        guard let start = filter.baseAddress else { return -EINVAL }
+        var given = unsafe processkit_restriction(
+            ruleset: restriction.ruleset, filter: start, filter_count: filter.count / 8)
+        return unsafe body(&given)
+    }
+}
+
 /// The pipes of a child that is about to start; what is not taken is closed.
 private struct Pipes: ~Copyable {
     private(set) var theirs: [Int32] = []
@@ -96,7 +118,11 @@ private struct Pipes: ~Copyable {
         case .output: add(PROCESSKIT_OUTPUT)
         case .pipe, .tail: try addPipe(childReads: false)
         }
-        if command.endsWithParent { try addPipe(childReads: true) } else { add(PROCESSKIT_NULL) }
+        if command.endsWithParent || command.endsDescendants {
+            try addPipe(childReads: true)
+        } else {
+            add(PROCESSKIT_NULL)
+        }
     }
 
     deinit {

@@ -26,6 +26,18 @@ public struct Command: Sendable {
     /// Otherwise it is killed with the group. For
     /// `Launcher.withChild`: `run` kills it in any case.
     public var leavesOthers = false
+    /// Whether all that the child starts ends with the child and with this process, also what leaves its group. A copy
+    /// of this process waits between the two for that, so that starting takes longer, and only SIGKILL cannot be handed on
+    /// by it: `send(.kill)` ends everything.
+    public var endsDescendants = false
+    /// How many processes and threads this user may have until the child and what it starts can make no more; nil for no
+    /// other limit than this process has. An administrator has none.
+    public var mostTasks: Int?
+    /// How many bytes of memory of its own the child, and each process that it starts, may have; nil for no other limit
+    /// than this process has.
+    public var mostData: Int?
+    /// What the kernel keeps the child and all that it starts from; without it the child has the rights of this process.
+    public var restriction: Restriction?
     /// Open descriptors of this process that the child gets beside its standard ones, as numbers from 4 on. Whoever sets
     /// them keeps them open until the child has started.
     public var descriptors: [Int32] = []

@@ -12,7 +12,7 @@ extension Launcher {
         var command = command
         (command.input, command.output, command.errors) = (.inherit, .inherit, .inherit)
         // It ends with its terminal.
-        command.endsWithParent = false
+        (command.endsWithParent, command.endsDescendants) = (false, false)
         try Task.checkCancellation()
         processkit_settle_signals()
         let terminal = Terminal()

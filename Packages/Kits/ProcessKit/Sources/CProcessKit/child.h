@@ -1,0 +1,21 @@
+// What the parts of starting a child share.
+#pragma once
+
+#include "CProcessKit.h"
+
+// Why a child could not become its program: the system's error number, and what was being done.
+struct failure {
+    int number;
+    int stage;
+};
+
+// 0, or -1 with errno. All that they call is safe in a signal handler, and none of it is undone by becoming a program.
+int processkit_drop_rights(void);
+int processkit_restrict(const struct processkit_restriction *_Nonnull restriction);
+int processkit_filter(const struct processkit_restriction *_Nonnull restriction);
+
+// Starts the child, which shares the memory of its parent until it has become its program.
+int processkit_start(const struct processkit_spawn *_Nonnull request, struct failure *_Nonnull failure);
+
+// Starts the child as that of a process that ends with it, and ends all that the child has started.
+int processkit_supervise(const struct processkit_spawn *_Nonnull request, struct failure *_Nonnull failure);

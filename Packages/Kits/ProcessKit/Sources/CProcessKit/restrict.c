@@ -1,0 +1,40 @@
+#define _GNU_SOURCE
+#include "child.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// By the system's own calls: those of the library ask all threads of the process, and a child that shares the memory of
+// its parent would ask the parent's.
+
+int processkit_drop_rights(void) {
+    // Who may not is no administrator, and keeps the groups that it has.
+    if (syscall(SYS_setgroups, 0, NULL) != 0 && errno != EPERM) return -1;
+    // Beyond the last of them the number is invalid; who may not take them away cannot be given any either.
+    for (unsigned long right = 0; prctl(PR_CAPBSET_DROP, right, 0, 0, 0) == 0;) right++;
+    if (errno != EINVAL && errno != EPERM) return -1;
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return -1;
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    return (int)syscall(SYS_capset, &header, none);
+}
+
+int processkit_restrict(const struct processkit_restriction *restriction) {
+    if (processkit_drop_rights() != 0) return -1;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+    return (int)syscall(SYS_landlock_restrict_self, restriction->ruleset, 0);
+}
+
+int processkit_filter(const struct processkit_restriction *restriction) {
+    const struct sock_fprog program = {
+        .len = (unsigned short)restriction->filter_count,
+        .filter = (struct sock_filter *)restriction->filter,
+    };
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}

@@ -1,0 +1,136 @@
+#define _GNU_SOURCE
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// The supervisor is a copy of this process that never becomes a program: the children of processes that have ended become
+// its own, whatever group or session they have gone to. It calls only what is safe after a fork among threads. Its memory
+// is that of this process at the time, so that nobody may look at it.
+
+enum { LIFELINE, SIGNALS };
+
+// By number, as far as the system tells them; what they leave becomes a child of this process in turn.
+static void kill_children(void) {
+    char bytes[4096];
+    int list = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    if (list < 0) return;
+    pid_t child = 0;
+    for (ssize_t count; (count = read(list, bytes, sizeof bytes)) > 0;) {
+        for (ssize_t i = 0; i < count; i++) {
+            if (bytes[i] >= '0' && bytes[i] <= '9') {
+                child = child * 10 + (bytes[i] - '0');
+            } else if (child > 0) {
+                kill(child, SIGKILL);
+                child = 0;
+            }
+        }
+    }
+    close(list);
+}
+
+// Returns when none is left.
+static void end_all(pid_t main, int *status) {
+    // All that stayed in its group at once, however fast they multiply.
+    kill(-main, SIGKILL);
+    for (;;) {
+        kill_children();
+        int ended;
+        pid_t process = waitpid(-1, &ended, __WALL);
+        if (process < 0 && errno != EINTR) return;
+        for (; process > 0; process = waitpid(-1, &ended, __WALL | WNOHANG))
+            if (process == main) *status = ended;
+    }
+}
+
+// Until the child has ended, or the process that has the other end of the lifeline.
+static void watch(pid_t main, struct pollfd *watched, int *status) {
+    for (;;) {
+        if (poll(watched, 2, -1) < 0 && errno != EINTR) return;
+        if (watched[LIFELINE].revents) return;
+        struct signalfd_siginfo signal;
+        while (read(watched[SIGNALS].fd, &signal, sizeof signal) == sizeof signal) {
+            // What this process is asked is meant for the child.
+            if (signal.ssi_signo != SIGCHLD) {
+                kill(-main, (int)signal.ssi_signo);
+                continue;
+            }
+            int ended;
+            for (pid_t process; (process = waitpid(-1, &ended, __WALL | WNOHANG)) > 0;) {
+                if (process != main) continue;
+                *status = ended;
+                return;
+            }
+        }
+    }
+}
+
+__attribute__((noreturn)) static void end_like(int status) {
+    if (WIFSIGNALED(status)) {
+        const struct rlimit none = {0, 0};
+        const struct sigaction standard = {.sa_handler = SIG_DFL};
+        sigset_t all;
+        setrlimit(RLIMIT_CORE, &none);
+        (void)sigaction(WTERMSIG(status), &standard, NULL);
+        kill(getpid(), WTERMSIG(status));
+        sigfillset(&all);
+        sigprocmask(SIG_UNBLOCK, &all, NULL);
+        _exit(128 + WTERMSIG(status));
+    }
+    _exit(WEXITSTATUS(status));
+}
+
+__attribute__((noreturn)) static void supervise(const struct processkit_spawn *request, int report) {
+    struct failure failure = {0, PROCESSKIT_STARTING};
+    struct processkit_spawn own = *request;
+    own.watched = -1;
+    pid_t main = -1;
+    if (setpgid(0, 0) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0
+        || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+        failure.number = errno;
+    else
+        main = processkit_start(&own, &failure);
+    if (main < 0 || failure.number) {
+        (void)!write(report, &failure, sizeof failure);
+        _exit(127);
+    }
+    // What this process has open is its parent's, and must not stay open when that closes it. The end of the report is
+    // how the parent learns that all went well.
+    sigset_t all;
+    sigfillset(&all);
+    struct pollfd watched[] = {{.fd = 0, .events = POLLIN}, {.events = POLLIN}};
+    if (dup2(request->watched, 0) != 0) _exit(127);
+    closefrom(1);
+    (void)!chdir("/");
+    watched[SIGNALS].fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+    // Should it have been killed by somebody else, so has all that it has started.
+    int status = SIGKILL;
+    if (watched[SIGNALS].fd >= 0) watch(main, watched, &status);
+    end_all(main, &status);
+    end_like(status);
+}
+
+int processkit_supervise(const struct processkit_spawn *request, struct failure *failure) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    pid_t supervisor = _Fork();
+    if (supervisor == 0) supervise(request, ends[1]);
+    int number = errno;
+    close(ends[1]);
+    if (supervisor > 0) {
+        ssize_t count;
+        do count = read(ends[0], failure, sizeof *failure);
+        while (count < 0 && errno == EINTR);
+    }
+    close(ends[0]);
+    errno = number;
+    return supervisor;
+}

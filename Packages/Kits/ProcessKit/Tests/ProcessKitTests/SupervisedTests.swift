@@ -1,0 +1,99 @@
+import Glibc
+import ProcessKit
+import Testing
+
+@Suite("Children that end with all that they have started", .timeLimit(.minutes(10)))
+struct SupervisedTests {
+    private let launcher = Launcher()
+
+    private func supervised(_ text: String) -> Command {
+        var command = script(text)
+        command.endsDescendants = true
+        return command
+    }
+
+    /// Two that have left the group and obey nobody, the second without its parent; told by the numbers that they print.
+    private static let leaving = """
+        trap '' TERM
+        setsid sh -c 'trap "" TERM; echo $$; exec sleep 1000' &
+        setsid sh -c 'trap "" TERM; (sh -c "echo \\$\\$; exec sleep 1000" &)' &
+        """
+
+    @Test("what has left the group ends with the child, which ends as its program does", arguments: [0, 3])
+    func ended(code: Int32) async throws {
+        try await withTemporaryDirectory { folder in
+            let done = try await launcher.run(
+                supervised(
+                    """
+                    { \(Self.leaving)
+                    } > \(folder)/numbers
+                    until [ $(wc -l < \(folder)/numbers) = 2 ]; do sleep 0.01; done
+                    cat \(folder)/numbers; exit \(code)
+                    """), timeout: .seconds(60))
+            let numbers = (text(done.output) ?? "").split(separator: "\n").compactMap { Int32($0) }
+            #expect(done.status == .exited(code) && numbers.count == 2)
+            #expect(numbers.allSatisfy(hasEnded), "the supervisor ends after all the others")
+        }
+    }
+
+    @Test("a signal that ended the program is how the child has ended, and one that is sent to it reaches the program")
+    func signals() async throws {
+        let own = try await launcher.run(supervised("kill -USR1 $$"), timeout: .seconds(60))
+        #expect(own.status == .signalled(SIGUSR1))
+        try await launcher.withChild(
+            supervised("trap 'echo asked; exit 5' TERM; echo ready; while :; do sleep 0.01; done")
+        ) {
+            child async throws in
+            #expect(text(try await child.output.nextLine()) == "ready")
+            child.send(.terminate)
+            #expect(text(try await child.output.nextLine()) == "asked")
+            #expect(try await child.exitStatus() == .exited(5))
+        }
+    }
+
+    @Test("killing the child kills what has left the group, and so does the end of this process")
+    func killed() async throws {
+        let command = supervised("\(Self.leaving) sleep 1000")
+        let numbers = try await launcher.withChild(command) { child async throws in
+            var numbers: [Int32] = []
+            for _ in 0..<2 { numbers.append(try #require(Int32(text(try await child.output.nextLine()) ?? ""))) }
+            child.send(.kill)
+            #expect(try await child.exitStatus() == .signalled(SIGKILL))
+            return numbers
+        }
+        #expect(numbers.allSatisfy(hasEnded))
+        try await withTemporaryDirectory { folder in
+            await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder as String] in
+                var command = script("\(Self.leaving) sleep 1000")
+                command.endsDescendants = true
+                try await Launcher().withChild(command) { child async throws in
+                    var numbers = ""
+                    for _ in 0..<2 { numbers += "\(text(try await child.output.nextLine()) ?? "")\n" }
+                    try makeFile("\(folder)/numbers", numbers, mode: 0o600)
+                    kill(getpid(), SIGKILL)
+                }
+            }
+            let left = try await launcher.run(script("cat \(folder)/numbers"), timeout: .seconds(60))
+            let numbers = (text(left.output) ?? "").split(separator: "\n").compactMap { Int32($0) }
+            #expect(numbers.count == 2 && numbers.allSatisfy(ends))
+        }
+    }
+
+    @Test("a program that cannot be started is the same error, and nothing of this process stays open in between")
+    func unstarted() async throws {
+        var command = Command("/etc/hostname", environment: CommandEnvironment(path))
+        command.endsDescendants = true
+        let error = await #expect(throws: ProcessError.self) { try await launcher.run(command, timeout: .seconds(60)) }
+        #expect(error?.kind == .notExecutable)
+        // The end of what another child reads is seen while the supervisor runs.
+        var reader = script("cat; echo over")
+        reader.input = .pipe
+        try await launcher.withChild(reader) { [reader = supervised("echo ready; sleep 1000")] first async throws in
+            try await launcher.withChild(reader) { second async throws in
+                #expect(text(try await second.output.nextLine()) == "ready")
+                try first.input.close()
+                #expect(text(try await first.output.nextLine()) == "over")
+            }
+        }
+    }
+}
