@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// Newer than the library's own table; the number is the same on all architectures.
-enum { FCHMODAT2 = 452 };
+// Newer than the library's own table; the numbers are the same on all architectures.
+enum { FCHMODAT2 = 452, SETXATTRAT = 463, REMOVEXATTRAT = 466 };
 
 // What no command needs, and what leads around the sandbox or far into the kernel: other name spaces, the keys of the
 // person, which no name space divides, and interfaces that bypass these rules.
@@ -23,10 +23,26 @@ static const int refused[] = {
     SCMP_SYS(pidfd_getfd),   SCMP_SYS(kexec_load),      SCMP_SYS(init_module),     SCMP_SYS(finit_module),
 };
 
+// What reaches other processes, or memory that they share, where no name space divides them from a command.
+static const int reaching[] = {
+    SCMP_SYS(ptrace),        SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(shmget),
+    SCMP_SYS(shmat),         SCMP_SYS(shmctl),           SCMP_SYS(msgget),            SCMP_SYS(msgsnd),
+    SCMP_SYS(msgrcv),        SCMP_SYS(msgctl),           SCMP_SYS(semget),            SCMP_SYS(semop),
+    SCMP_SYS(semtimedop),    SCMP_SYS(semctl),           SCMP_SYS(mq_open),           SCMP_SYS(mq_unlink),
+};
+
+// Access lists are among them, and Landlock divides nobody from those of any file that is the person's own. A file system
+// may have none, so that programs do without.
+static const int labels[] = {
+    SCMP_SYS(setxattr),    SCMP_SYS(lsetxattr),    SCMP_SYS(fsetxattr),    SETXATTRAT,
+    SCMP_SYS(removexattr), SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr), REMOVEXATTRAT,
+};
+
 // Their arguments lie in memory, which a filter cannot read. Programs use the older call when these are not there.
 static const int absent[] = {SCMP_SYS(clone3), SCMP_SYS(openat2)};
 
-// With the argument that holds a file's mode.
+// With the argument that holds a file's mode; the first four change that of one that is there.
+enum { CHANGING = 4 };
 static const struct { int call; unsigned mode; } modes[] = {
     {SCMP_SYS(chmod), 1},    {SCMP_SYS(fchmod), 1}, {SCMP_SYS(fchmodat), 2}, {FCHMODAT2, 2},
     {SCMP_SYS(mkdir), 1},    {SCMP_SYS(mkdirat), 2}, {SCMP_SYS(mknod), 1},   {SCMP_SYS(mknodat), 2},
@@ -53,7 +69,7 @@ static int refuse_bits(scmp_filter_ctx filter, scmp_datum_t bits) {
 
 // The internet's families only: a Unix socket of the person is reached through any folder that is seen, and others lead
 // to the machine that this one runs on, or to the kernel's own interfaces.
-static int refuse_sockets(scmp_filter_ctx filter) {
+static int refuse_families(scmp_filter_ctx filter) {
     int failure = 0;
     for (scmp_datum_t family = 0; family < AF_INET6 && !failure; family++)
         if (family != AF_INET)
@@ -62,6 +78,12 @@ static int refuse_sockets(scmp_filter_ctx filter) {
     if (!failure)
         failure = seccomp_rule_add(
             filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_GT, AF_INET6));
+    return failure;
+}
+
+static int refuse_sockets(scmp_filter_ctx filter, unsigned kinds) {
+    int failure = kinds & SANDBOXKIT_NO_NETWORK
+        ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 0) : refuse_families(filter);
     // One of a pair for datagrams sends to any address; raw ones are the same among Unix sockets.
     const scmp_datum_t types[] = {SOCK_DGRAM, SOCK_RAW};
     for (size_t i = 0; i < 2 && !failure; i++)
@@ -70,7 +92,38 @@ static int refuse_sockets(scmp_filter_ctx filter) {
     return failure;
 }
 
-static int add_rules(scmp_filter_ctx filter) {
+// For a command that has the name spaces of everybody.
+static int refuse_shared(scmp_filter_ctx filter) {
+    int failure = 0;
+    for (size_t i = 0; i < sizeof reaching / sizeof *reaching && !failure; i++)
+        failure = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), reaching[i], 0);
+    for (size_t i = 0; i < sizeof labels / sizeof *labels && !failure; i++)
+        failure = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOTSUP), labels[i], 0);
+    // A process has the limits of its own.
+    if (!failure)
+        failure = seccomp_rule_add(
+            filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 1, SCMP_CMP(0, SCMP_CMP_NE, 0));
+    // Landlock does not know of modes: nobody else must be able to write a file of the person afterwards.
+    for (size_t i = 0; i < CHANGING && !failure; i++)
+        failure = seccomp_rule_add(
+            filter, SCMP_ACT_ERRNO(EPERM), modes[i].call, 1, SCMP_CMP(modes[i].mode, SCMP_CMP_MASKED_EQ, 02, 02));
+    return failure;
+}
+
+// Before its third version Landlock lets everybody empty a file that they may not write.
+static int refuse_truncating(scmp_filter_ctx filter) {
+    int failure = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(truncate), 0);
+    // The access mode 3 is neither reading nor writing to Landlock, and empties a file all the same.
+    const scmp_datum_t ways[] = {O_RDONLY | O_TRUNC, O_ACCMODE | O_TRUNC};
+    for (size_t i = 0; i < sizeof opens / sizeof *opens; i++)
+        for (size_t j = 0; j < 2 && !failure; j++)
+            failure = seccomp_rule_add(
+                filter, SCMP_ACT_ERRNO(EPERM), opens[i].call, 1,
+                SCMP_CMP(opens[i].flags, SCMP_CMP_MASKED_EQ, O_ACCMODE | O_TRUNC, ways[j]));
+    return failure;
+}
+
+static int add_rules(scmp_filter_ctx filter, unsigned kinds) {
     int failure = 0;
     for (size_t i = 0; i < sizeof refused / sizeof *refused && !failure; i++)
         failure = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
@@ -89,17 +142,20 @@ static int add_rules(scmp_filter_ctx filter) {
     // A program that is left behind must not run as somebody else when the person starts it.
     if (!failure) failure = refuse_bits(filter, 04000);
     if (!failure) failure = refuse_bits(filter, 02000);
-    return failure ? failure : refuse_sockets(filter);
+    if (!failure) failure = refuse_sockets(filter, kinds);
+    if (!failure && kinds & SANDBOXKIT_SHARED) failure = refuse_shared(filter);
+    if (!failure && kinds & SANDBOXKIT_NO_TRUNCATING) failure = refuse_truncating(filter);
+    return failure;
 }
 
-int sandboxkit_filter(void) {
+int sandboxkit_filter(unsigned kinds) {
     int memory = sandboxkit_memory(NULL, 0);
     if (memory < 0) return memory;
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     int failure = filter ? 0 : -ENOMEM;
     // Calls of another architecture have other numbers.
     if (!failure) failure = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-    if (!failure) failure = add_rules(filter);
+    if (!failure) failure = add_rules(filter, kinds);
     if (!failure) failure = seccomp_export_bpf(filter, memory);
     if (filter) seccomp_release(filter);
     if (!failure && lseek(memory, 0, SEEK_SET) != 0) failure = -errno;

@@ -5,6 +5,14 @@ import Glibc
 /// What a command may not change in its folder although it may write there: what other programs run or obey later, when
 /// no sandbox is around them. It is guarded whether it is there or not.
 final class GuardedNames: Sendable {
+    /// How a name is kept that nothing has.
+    enum Absent {
+        /// Something empty takes it.
+        case stubs
+        /// Nothing is made in its folder.
+        case sealed
+    }
+
     private static let repository = ".git"
 
     let mounts: [Mount]
@@ -13,8 +21,8 @@ final class GuardedNames: Sendable {
     private let links: (git: Folder, names: Set<String>)?
 
     /// - Parameter location: where the folder is.
-    init(in folder: Folder, at location: AbsolutePath) throws(SandboxError) {
-        var finder = Finder()
+    init(in folder: Folder, at location: AbsolutePath, absent: Absent) throws(SandboxError) {
+        var finder = Finder(absent: absent)
         var links: (git: Folder, names: Set<String>)?
         for name in Sandbox.guardedNames { try finder.add(name, .folder, in: folder, at: location) }
         // A repository further up may go on being used: git does not take an empty folder for one.
@@ -64,19 +72,24 @@ extension GuardedNames {
     }
 
     private struct Finder {
+        let absent: Absent
         var mounts: [Mount] = []
         var stubs: [Stub] = []
 
-        /// Guards a name; a stub takes its place where there is nothing.
+        /// Guards a name, whether something has it or not.
         @discardableResult
         mutating func add(
             _ name: String, _ form: Stub.Form, in folder: Folder, at location: AbsolutePath
         ) throws(SandboxError) -> Found? {
             let path = location.appending(name)
             // Also where it is there: it may be the stub of another command, and must not go before this one ends.
-            if let stub = try Stub(name, form, in: folder) { stubs.append(stub) }
+            if case .stubs = absent, let stub = try Stub(name, form, in: folder) { stubs.append(stub) }
             let found = try look(name, in: folder, at: path)
-            if found != nil { mounts.append(Mount(.guarded, path)) }
+            if found != nil {
+                mounts.append(Mount(.guarded, path))
+            } else if case .sealed = absent, !mounts.contains(Mount(.fixed, location)) {
+                mounts.append(Mount(.fixed, location))
+            }
             return found
         }
 

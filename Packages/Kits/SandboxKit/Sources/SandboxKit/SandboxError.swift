@@ -24,6 +24,16 @@ public struct SandboxError: Failure, Hashable {
         self.message = message
     }
 
+    static func notMade(_ reason: String) -> SandboxError {
+        SandboxError(.unavailable, "the sandbox of the command could not be made: \(reason)")
+    }
+
+    /// What a program says first, for a person.
+    static func firstLine(of bytes: [UInt8]) -> String {
+        PlainText.escape(
+            String(decoding: bytes.split(separator: UInt8(ascii: "\n")).first?.prefix(300) ?? [], as: UTF8.self))
+    }
+
     /// What the settings of the repository name cannot be guarded.
     static let settings = SandboxError(
         .folder,

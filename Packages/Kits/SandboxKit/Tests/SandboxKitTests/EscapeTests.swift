@@ -1,15 +1,16 @@
 import FileKit
 import Glibc
 import ProcessKit
-import SandboxKit
 import Testing
+
+@testable import SandboxKit
 
 /// Ways out of a sandbox. Each prints what it has reached, and nothing where it was refused; most are tried by an
 /// administrator and by an ordinary user.
-@Suite("What a command in a sandbox does not reach", .timeLimit(.minutes(10)), .enabled(if: Place.isThere))
+@Suite("What a command in a sandbox does not reach", .timeLimit(.minutes(10)), .enabled(if: Way.hasBubblewrap))
 struct EscapeTests {
-    @Test("is another view of the machine, or a capability to make one", arguments: Place.users)
-    func mounts(user: Place.User) async throws {
+    @Test("is another view of the machine, or a capability to make one", arguments: Way.all)
+    func mounts(way: Way) async throws {
         try await Place.run { place in
             let seen = try await place.run(
                 """
@@ -21,13 +22,13 @@ struct EscapeTests {
                 cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern && echo reached
                 touch /usr/x /etc/x /x /opt/x && echo reached
                 grep CapEff /proc/self/status
-                """, as: user)
+                """, by: way)
             #expect(!seen.contains("reached") && seen.hasSuffix("CapEff:\t0000000000000000\n"), "\(seen)")
         }
     }
 
-    @Test("is the rest of the file system", arguments: Place.users)
-    func view(user: Place.User) async throws {
+    @Test("is the rest of the file system, which is not there", arguments: Way.ofBubblewrap)
+    func view(way: Way) async throws {
         try await Place.run { place in
             let seen = try await place.run(
                 """
@@ -37,7 +38,7 @@ struct EscapeTests {
                 cat ../outside/secret; echo x > ../outside/made; echo x > ../made
                 find / -xdev -type s
                 ls /proc | grep -c '^[0-9]'
-                """, as: user)
+                """, by: way)
             let lines = seen.split(separator: "\n", omittingEmptySubsequences: false)
             let top = Set(try #require(lines.first).split(separator: " "))
             #expect(top.isDisjoint(with: ["root", "home", "run", "srv", "boot", "mnt", "sys"]), "\(seen)")
@@ -51,9 +52,9 @@ struct EscapeTests {
 
     #if arch(x86_64)
         @Test(
-            "is a socket but those of the internet, a key, or a call that goes round the filter", arguments: Place.users
+            "is a socket but those of the internet, a key, or a call that goes round the filter", arguments: Way.all
         )
-        func calls(user: Place.User) async throws {
+        func calls(way: Way) async throws {
             try await Place.run { place in
                 try place.write(
                     "calls.py",
@@ -83,7 +84,8 @@ struct EscapeTests {
                     socket.socketpair(); socket.socket(socket.AF_INET); socket.socket(socket.AF_INET6)
                     print('done')
                     """)
-                let seen = try await place.run("/usr/bin/python3 calls.py", as: user)
+                let seen = try await place.run(
+                    "/usr/bin/python3 calls.py", in: Sandbox(hasNetwork: true), by: way)
                 let refused = [
                     "unix", "netlink", "packet", "alg", "vsock", "odd", "wide", "io_uring", "keyctl", "add_key",
                     "clone",
@@ -98,8 +100,8 @@ struct EscapeTests {
             }
         }
 
-        @Test("is a call by the numbers of another architecture")
-        func otherNumbers() async throws {
+        @Test("is a call by the numbers of another architecture", arguments: Way.engines)
+        func otherNumbers(way: Way) async throws {
             try await Place.run { place in
                 try place.write(
                     "old.c",
@@ -113,33 +115,35 @@ struct EscapeTests {
                     """)
                 // A kernel that knows none refuses them itself.
                 guard try await place.shell("gcc -o old old.c && ./old") == "reached\n" else { return }
-                let seen = try await place.run("./old; echo $?")
+                let seen = try await place.run("./old; echo $?", by: way)
                 // 128 and SIGSYS.
                 #expect(seen.hasSuffix("159\n") && !seen.contains("reached"), "\(seen)")
             }
         }
     #endif
 
-    @Test("is a program that runs as somebody else", arguments: Place.users)
-    func modes(user: Place.User) async throws {
+    @Test("is a program that runs as somebody else", arguments: Way.all)
+    func modes(way: Way) async throws {
         try await Place.run { place in
+            try place.write("in/f")
             let attempts = """
-                cp /bin/true a; chmod 4755 a; chmod g+s a; install -m 4755 /bin/true b; mkdir -m 2755 c
+                cd in; cp /bin/true a; chmod 4755 a; chmod g+s a; install -m 4755 /bin/true b; mkdir -m 2755 c
                 /usr/bin/python3 -c 'import os; os.open("d", os.O_CREAT | os.O_WRONLY, 0o4755)'
                 /usr/bin/python3 -c 'import os; os.open(".", os.O_TMPFILE | os.O_WRONLY, 0o4755); print("reached")'
                 find . -perm /6000
                 """
-            let seen = try await place.run(attempts, as: user)
+            let seen = try await place.run(attempts, by: way)
             #expect(
                 !seen.contains("reached") && !seen.split(separator: "\n").contains { $0.hasPrefix("./") }, "\(seen)")
             #expect(try await place.shell(attempts).contains("reached"))
-            let plain = try await place.run("echo x > plain && chmod 755 plain && mkdir e && echo made", as: user)
+            let plain = try await place.run(
+                "cd in; echo x > plain && chmod 755 plain && mkdir e && echo made", by: way)
             #expect(plain == "made\n")
         }
     }
 
-    @Test("is the machine's network, but where it is wanted", arguments: Place.users)
-    func network(user: Place.User) async throws {
+    @Test("is the machine's network, but where it is wanted", arguments: Way.all)
+    func network(way: Way) async throws {
         let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(server) }
         var address = sockaddr_in()
@@ -154,15 +158,15 @@ struct EscapeTests {
         }
         let command = "exec 3<>/dev/tcp/127.0.0.1/\(UInt16(bigEndian: address.sin_port)) && echo reached"
         try await Place.run { place in
-            let closed = try await place.run(command, as: user)
+            let closed = try await place.run(command, by: way)
             #expect(!closed.contains("reached"))
-            let open = try await place.run(command, in: Sandbox(hasNetwork: true), as: user)
+            let open = try await place.run(command, in: Sandbox(hasNetwork: true), by: way)
             #expect(open == "reached\n")
         }
     }
 
-    @Test("is what this process has open, its variables, or what is said of the sandbox")
-    func inherited() async throws {
+    @Test("is what this process has open, its variables, or what is said of the sandbox", arguments: Way.engines)
+    func inherited(way: Way) async throws {
         try await Place.run { place in
             // Without the flag that closes it in a child.
             let leaked = unsafe open("\(place.base)/outside", O_RDONLY | O_DIRECTORY)
@@ -175,11 +179,11 @@ struct EscapeTests {
                 ls /proc/self/fd | tr '\\n' ' '; echo
                 env | cut -d= -f1 | sort | tr '\\n' ' '; echo
                 tr '\\0' ' ' < /proc/1/cmdline; cat /proc/1/environ | tr '\\0' '\\n' | cut -d= -f1 | tr '\\n' ' '
-                """, in: hiding)
+                """, in: hiding, by: way)
             let lines = seen.split(separator: "\n", omittingEmptySubsequences: false)
             try #require(lines.count >= 3)
             #expect(lines[0] == "0 1 2 3 ", "\(seen)")
-            #expect(Set(lines[1].split(separator: " ")).isSubset(of: ["HOME", "OLDPWD", "PATH", "PWD", "SHLVL", "_"]))
+            #expect(Set(lines[1].split(separator: " ")).isSubset(of: ["HOME", "OLDPWD", "PATH", "PWD", "SHLVL", "TMPDIR", "_"]))
             #expect(!seen.contains("hidden-name"))
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SandboxKit
 
-@Suite("What a command does not change in its folder", .timeLimit(.minutes(10)), .enabled(if: Place.isThere))
+@Suite("What a command does not change in its folder", .timeLimit(.minutes(10)), .enabled(if: Way.hasBubblewrap))
 struct GuardedNamesTests {
     private static let identity = "git -c user.name=a -c user.email=a@example.com"
 
@@ -32,8 +32,8 @@ struct GuardedNamesTests {
             let state =
                 "cat .git/config; find .git/hooks .git/modules .git/worktrees own .git2 own2 .git/commondir .git/config.worktree"
             let before = try await place.shell(state)
-            for user in Place.users {
-                let seen = try await place.run("\(attempt) && echo reached", as: user)
+            for way in Way.all {
+                let seen = try await place.run("\(attempt) && echo reached", by: way)
                 #expect(!seen.contains("reached"), "\(seen)")
             }
             #expect(try await place.shell(state) == before)
@@ -41,14 +41,14 @@ struct GuardedNamesTests {
         }
     }
 
-    @Test("leaves the rest of a repository to be worked in", arguments: Place.users)
-    func works(user: Place.User) async throws {
+    @Test("leaves the rest of a repository to be worked in", arguments: Way.ofBubblewrap)
+    func works(way: Way) async throws {
         try await withRepository { place in
             let seen = try await place.run(
                 """
                 echo text > f && git add f && \(Self.identity) commit -q -m second && git checkout -q -b other
                 git status --short; git log --format=%s; git branch --show-current
-                """, as: user)
+                """, by: way)
             #expect(seen == "?? own/\nsecond\nfirst\nother\n", "\(seen)")
             #expect(!Files.exists("\(place.folder)/.git/commondir"))
         }
@@ -58,27 +58,30 @@ struct GuardedNamesTests {
     func settings(name: String) async throws {
         try await Place.run { place in
             for attempt in ["mkdir -p \(name)/hooks", "echo x > \(name)", "echo x > \(name)/x", "ln -s /tmp \(name)"] {
-                for user in Place.users {
-                    let seen = try await place.run("\(attempt) && echo reached; cat \(name) && echo read", as: user)
+                for way in Way.all {
+                    let seen = try await place.run("\(attempt) && echo reached; cat \(name) && echo read", by: way)
                     #expect(!seen.contains("reached") || attempt.hasPrefix("ln"), "\(seen)")
                     #expect(try place.names() == [], "\(attempt)")
                 }
             }
             // One that is there stays as it is.
             try place.write("\(name)/settings", "own")
-            let seen = try await place.run("echo x > \(name)/settings; rm -r \(name); cat \(name)/settings")
-            #expect(seen.hasSuffix("own"), "\(seen)")
+            for way in Way.engines {
+                let seen = try await place.run("echo x > \(name)/settings; rm -r \(name); cat \(name)/settings", by: way)
+                #expect(seen.hasSuffix("own"), "\(seen)")
+            }
             #expect(try await place.shell("echo new > \(name)/settings; cat \(name)/settings") == "new\n")
         }
     }
 
-    @Test("is told where it is a link, which could be replaced", arguments: [".claude", ".git", ".mcp.json"])
-    func links(name: String) async throws {
+    @Test(
+        "is told where it is a link, which could be replaced", arguments: [".claude", ".git", ".mcp.json"], Way.engines)
+    func links(name: String, way: Way) async throws {
         try await Place.run { place in
             for target in ["../outside", "nowhere"] {
                 unsafe unlink("\(place.folder)/\(name)")
                 #expect(unsafe symlink(target, "\(place.folder)/\(name)") == 0)
-                let error = await #expect(throws: SandboxError.self) { try await place.run("true") }
+                let error = await #expect(throws: SandboxError.self) { try await place.run("true", by: way) }
                 #expect(error?.kind == .folder && error?.message.contains("\(place.folder)/\(name) is a link") == true)
                 let left = try place.names()
                 #expect(left == [name])
@@ -142,8 +145,8 @@ struct GuardedNamesTests {
         }
     }
 
-    @Test("is what the settings of a repository name, also where it is not there yet")
-    func named() async throws {
+    @Test("is what the settings of a repository name, also where it is not there yet", arguments: Way.engines)
+    func named(way: Way) async throws {
         try await withRepository { place in
             let made = try await place.shell(
                 "git config core.hooksPath later/hooks && git config include.path ../shared.ini && mkdir sub"
@@ -153,7 +156,7 @@ struct GuardedNamesTests {
                 "mkdir -p later/hooks", "mkdir later", "echo x > later", "echo x > shared.ini", "echo x > sub/own.ini",
                 "mv sub sub2", "rm sub/own.ini",
             ] {
-                let seen = try await place.run("\(attempt) && echo reached")
+                let seen = try await place.run("\(attempt) && echo reached", by: way)
                 #expect(!seen.contains("reached"), "\(attempt): \(seen)")
             }
             #expect(try place.names() == [".git", "own", "sub"])
@@ -172,21 +175,21 @@ struct GuardedNamesTests {
         }
     }
 
-    @Test("is kept so, or no command is run", arguments: Place.users)
-    func closed(user: Place.User) async throws {
+    @Test("is kept so, or no command is run", arguments: Way.engines)
+    func closed(way: Way) async throws {
         try await Place.run { place in
             // Who owns the folder can open it again; who cannot make the stubs has to be told.
             try #require(unsafe symlink("nowhere", "\(place.folder)/.husky") == 0)
-            let error = await #expect(throws: SandboxError.self) { try await place.run("true", as: user) }
+            let error = await #expect(throws: SandboxError.self) { try await place.run("true", by: way) }
             #expect(error?.kind == .folder)
         }
     }
 
-    @Test("is the folder itself where it is a repository, and it is not made one")
-    func bare() async throws {
+    @Test("is the folder itself where it is a repository, and it is not made one", arguments: Way.engines)
+    func bare(way: Way) async throws {
         try await Place.run { place in
             for attempt in ["echo 'ref: refs/heads/main' > HEAD", "mkdir HEAD/x", "git init -q --bare ."] {
-                _ = try await place.run(attempt)
+                _ = try await place.run(attempt, by: way)
                 let seen = try await place.shell("git rev-parse --git-dir")
                 #expect(seen.contains("not a git repository"), "\(attempt): \(seen)")
             }
@@ -197,7 +200,7 @@ struct GuardedNamesTests {
         try await Place.run { place in
             #expect(try await place.shell("git init -q --bare . && echo made") == "made\n")
             for attempt in ["echo x > hooks/pre-push", "git config a.b c", "mv hooks h", "echo ../x > commondir"] {
-                let seen = try await place.run("\(attempt) && echo reached")
+                let seen = try await place.run("\(attempt) && echo reached", by: way)
                 #expect(!seen.contains("reached"), "\(attempt): \(seen)")
                 let control = try await place.shell("\(attempt) && echo reached")
                 #expect(control.hasSuffix("reached\n"), "\(control)")

@@ -5,67 +5,70 @@ import Testing
 
 @testable import SandboxKit
 
-@Suite("A command that is run", .timeLimit(.minutes(10)), .enabled(if: Place.isThere))
+@Suite("A command that is run", .timeLimit(.minutes(10)), .enabled(if: Way.hasBubblewrap))
 struct RunnerTests {
-    static let sandboxes: [Sandbox?] = [nil, Sandbox()]
+    static let ways: [Way?] = [nil] + Way.engines
 
-    private func run(_ words: [String], in place: Place, _ sandbox: Sandbox?) async throws -> CommandResult {
+    /// - Parameter way: nil for no sandbox.
+    private func run(_ words: [String], in place: Place, _ way: Way?) async throws -> CommandResult {
         let folder = try Folder(beneath: place.folder)
-        return try await CommandRunner(variables: Place.variables, sandbox: sandbox)
+        return try await CommandRunner(variables: Place.variables, sandbox: way.map { _ in Sandbox() }, by: way?.engine)
             .run(words, in: folder, of: folder) { _ in }
     }
 
-    @Test("has its messages among what it prints, in their order", arguments: sandboxes)
-    func joined(sandbox: Sandbox?) async throws {
+    @Test("has its messages among what it prints, in their order", arguments: ways)
+    func joined(way: Way?) async throws {
         try await Place.run { place in
-            let result = try await run(["sh", "-c", "echo a; echo b >&2; echo c; exit 3"], in: place, sandbox)
+            let result = try await run(["sh", "-c", "echo a; echo b >&2; echo c; exit 3"], in: place, way)
             #expect(result.output.text == "a\nb\nc\n" && result.status == .exited(3))
         }
     }
 
-    @Test("leaves no core dump", arguments: sandboxes)
-    func noCore(sandbox: Sandbox?) async throws {
+    @Test("leaves no core dump", arguments: ways)
+    func noCore(way: Way?) async throws {
         try await Place.run { place in
-            let result = try await run(["sh", "-c", "ulimit -S -c; ulimit -H -c"], in: place, sandbox)
+            let result = try await run(["sh", "-c", "ulimit -S -c; ulimit -H -c"], in: place, way)
             #expect(result.output.text == "0\n0\n")
         }
     }
 
-    @Test("has the exit code of a shell where there is no such program in the sandbox, or none that can be executed")
-    func unstarted() async throws {
+    @Test("has the exit code of a shell where there is no such program in the sandbox, or none that can be executed",
+        arguments: Way.engines)
+    func unstarted(way: Way) async throws {
         try await Place.run { place in
             try place.write("text", "no program")
             for (program, code) in [("no-such-program", Int32(127)), ("./text", 126), ("./text/x", 126)] {
-                let result = try await run([program], in: place, Sandbox())
+                let result = try await run([program], in: place, way)
                 #expect(result.status == .exited(code), "\(program)")
                 #expect(result.output.text.contains(program))
             }
         }
     }
 
-    @Test("is not taken for a sandbox that could not be made, whatever it prints, and that is not taken for a command")
-    func failed() async throws {
+    @Test("is not taken for a sandbox that could not be made, whatever it prints, and that is not taken for a command",
+        arguments: Way.engines)
+    func failed(way: Way) async throws {
         try await Place.run { place in
             for words in ["bwrap: no", "bwrap: execvp x: No such file or directory"] {
-                let result = try await run(["sh", "-c", "echo '\(words)' >&2; exit 1"], in: place, Sandbox())
+                let result = try await run(["sh", "-c", "echo '\(words)' >&2; exit 1"], in: place, way)
                 #expect(result.status == .exited(1) && result.output.text == "\(words)\n")
             }
             // Nothing of it is in the view, so that it cannot start there.
             let (folder, outside) = (try Folder(beneath: place.folder), try Folder(beneath: "\(place.base)/outside"))
             let error = await #expect(throws: SandboxError.self) {
-                try await CommandRunner(variables: Place.variables, sandbox: Sandbox())
+                try await CommandRunner(variables: Place.variables, sandbox: Sandbox(), by: way.engine)
                     .run(["true"], in: outside, of: folder) { _ in }
             }
             #expect(error?.kind == .unavailable && error?.message.contains("\(place.base)/outside") == true)
         }
     }
 
-    @Test("does not write what is told of its end, and keeps none of the folders that were made for it open")
-    func told() async throws {
+    @Test("does not write what is told of its end, and keeps none of the folders that were made for it open", arguments: Way.engines)
+    func told(way: Way) async throws {
         try await Place.run { place in
             let result = try await run(
                 ["sh", "-c", "ls -l /proc/self/fd /proc/1/fd 2>/dev/null | grep -c memfd; echo done"], in: place,
-                Sandbox())
+                way)
             #expect(result.output.text == "0\ndone\n")
             #expect(try place.names() == [])
             #expect(!Self.hasOpen(beneath: place.folder))

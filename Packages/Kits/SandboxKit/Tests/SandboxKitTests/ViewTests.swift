@@ -6,10 +6,10 @@ import Testing
 
 @testable import SandboxKit
 
-@Suite("What a command in a sandbox sees", .timeLimit(.minutes(10)), .enabled(if: Place.isThere))
+@Suite("What a command in a sandbox sees", .timeLimit(.minutes(10)), .enabled(if: Way.hasBubblewrap))
 struct ViewTests {
-    @Test("is its folder to write in, and an empty home and /tmp that are gone afterwards", arguments: Place.users)
-    func writes(user: Place.User) async throws {
+    @Test("is its folder to write in, and an empty home and /tmp that are gone afterwards", arguments: Way.ofBubblewrap)
+    func writes(way: Way) async throws {
         try await Place.run { place in
             try Files.makeDirectories("\(place.base)/home", mode: 0o755)
             try Files.writeAtomically([1], to: "\(place.base)/home/f")
@@ -17,9 +17,9 @@ struct ViewTests {
                 """
                 pwd; echo new > made; ls -A \(place.base)/home /tmp /var/tmp
                 echo x > \(place.base)/home/x && echo x > /tmp/x && echo x > /var/tmp/x && echo scratch
-                """, in: Sandbox(home: "\(place.base)/home"), as: user)
+                """, in: Sandbox(home: "\(place.base)/home"), by: way)
             let above =
-                user == .own || geteuid() == 0 ? place.base.split(separator: "/").last.map(String.init) ?? "" : ""
+                !way.isOrdinary || geteuid() == 0 ? place.base.split(separator: "/").last.map(String.init) ?? "" : ""
             #expect(
                 seen
                     == "\(place.folder)\n/tmp:\n\n/var/tmp:\n\(above)\n\n\(place.base)/home:\nscratch\n"
@@ -31,8 +31,9 @@ struct ViewTests {
     }
 
     @Test(
-        "is what is shown of the home, and not what is hidden in either, nor the secrets of a home that is the folder")
-    func hidden() async throws {
+        "is what is shown of the home, and not what is hidden in either, nor the secrets of a home that is the folder",
+        arguments: Way.engines)
+    func hidden(way: Way) async throws {
         try await Place.run { place in
             for name in [".ssh/key", ".config/gh/hosts", "tools/tool", "tools/vault/key", "own/f"] {
                 try place.write(name, "content of \(name)\n")
@@ -44,7 +45,7 @@ struct ViewTests {
             let inner = Place(base: "\(home)/own")
             try Files.makeDirectories(inner.folder)
             let sandbox = Sandbox(home: home, showing: ["\(home)/tools"], hiding: ["\(home)/link", "\(home)/nowhere"])
-            let seen = try await inner.run(all, in: sandbox)
+            let seen = try await inner.run(all, in: sandbox, by: way)
             #expect(seen.contains("content of tools/tool\n"), "\(seen)")
             for name in [".ssh/key", ".config/gh/hosts", "tools/vault/key", "own/f"] {
                 #expect(!seen.contains("content of \(name)"), "\(name): \(seen)")
@@ -52,18 +53,20 @@ struct ViewTests {
             // Nor where it is all shown.
             let wide = Sandbox(home: home, showing: [home], hiding: ["\(home)/link"])
             let seenWide = try await inner.run(
-                "\(all); echo x > \(home)/tools/vault/x; echo x > \(home)/.ssh/x", in: wide)
+                "\(all); echo x > \(home)/tools/vault/x; echo x > \(home)/.ssh/x", in: wide, by: way)
             for name in ["tools/tool", "own/f"] { #expect(seenWide.contains("content of \(name)\n"), "\(seenWide)") }
             for name in [".ssh/key", ".config/gh/hosts", "tools/vault/key"] {
                 #expect(!seenWide.contains("content of \(name)"), "\(name): \(seenWide)")
             }
             // What is written there is not lost without a word.
-            #expect(seenWide.split(separator: "\n").count { $0.hasSuffix("Read-only file system") } == 2, "\(seenWide)")
+            let signs = ["/x: Read-only file system", "/x: Permission denied"]
+            let refusals = seenWide.split(separator: "\n").count { line in signs.contains(where: line.hasSuffix) }
+            #expect(refusals == 2, "\(seenWide)")
             // The folder is the home, whose files other programs run.
-            let refused = await #expect(throws: SandboxError.self) { try await place.run(all, in: sandbox) }
+            let refused = await #expect(throws: SandboxError.self) { try await place.run(all, in: sandbox, by: way) }
             #expect(refused?.kind == .folder && refused?.message.contains("it is or holds your home") == true)
             // Without them it is all there.
-            let open = try await place.run(all)
+            let open = try await place.run(all, by: way)
             for name in [".ssh/key", "tools/vault/key"] { #expect(open.contains("content of \(name)\n"), "\(open)") }
         }
     }
@@ -81,8 +84,9 @@ struct ViewTests {
         #expect(try await SandboxEngine(launcher: Launcher(), variables: Place.variables).problem() == nil)
     }
 
-    @Test("is not chosen by the variables of the command, which could have bubblewrap load or be something else")
-    func variables() async throws {
+    @Test("is not chosen by the variables of the command, which could have bubblewrap load or be something else",
+        arguments: Way.engines)
+    func variables(way: Way) async throws {
         try await Place.run { place in
             try place.write("bwrap", "#!/bin/sh\ntouch '\(place.base)/outside/ran'\n")
             #expect(unsafe chmod("\(place.folder)/bwrap", 0o700) == 0)
@@ -97,7 +101,7 @@ struct ViewTests {
                 ["PATH": "\(place.folder):/usr/bin:/bin"],
                 ["PATH": "/usr/bin:/bin", "LD_PRELOAD": "\(place.folder)/evil.so"],
             ] {
-                let runner = CommandRunner(variables: variables, sandbox: Sandbox())
+                let runner = CommandRunner(variables: variables, sandbox: Sandbox(), by: way.engine)
                 let result = try await runner.run(["env"], in: folder, of: folder) { _ in }
                 #expect(!Files.exists("\(place.base)/outside/ran"), "\(variables)")
                 for (name, value) in variables { #expect(result.output.text.contains("\(name)=\(value)\n")) }

@@ -7,6 +7,8 @@ public struct CommandResult: Sendable {
     /// Nil where it had to be killed.
     public internal(set) var status: ChildStatus?
     public internal(set) var isOverTime = false
+    /// What its sandbox was made by; nil where it had none.
+    public internal(set) var engine: SandboxSupport.Kind?
 }
 
 /// Takes what a running command prints, until it and all that it has started have ended or have to.

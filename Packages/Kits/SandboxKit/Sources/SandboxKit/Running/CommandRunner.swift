@@ -15,10 +15,14 @@ public final class CommandRunner: Sendable {
     /// - Parameters:
     ///   - variables: all that commands get.
     ///   - sandbox: what they see and may change; nil for what the user sees and may change.
-    public init(variables: [String: String], sandbox: Sandbox?) {
+    public convenience init(variables: [String: String], sandbox: Sandbox?) {
+        self.init(variables: variables, sandbox: sandbox, by: nil)
+    }
+
+    init(variables: [String: String], sandbox: Sandbox?, by engine: Engine?) {
         self.variables = variables
         self.sandbox = sandbox
-        engine = SandboxEngine(launcher: launcher, variables: variables)
+        self.engine = SandboxEngine(launcher: launcher, variables: variables, by: engine)
     }
 
     /// Runs a command to its end, or until the limit is over; then the whole group is asked to end, and killed after
@@ -56,17 +60,34 @@ public final class CommandRunner: Sendable {
         let sandboxed = try await engine.command(words, in: sandbox, around: root, from: folder)
         // What it guards stays guarded until the command has ended.
         defer { withExtendedLifetime(sandboxed) {} }
-        var result = try await follow(sandboxed.command, input, for: limit, telling: tell)
-        guard sandboxed.hasFailed(result.status) else { return result }
-        // What was not run has printed nothing: there is only what bubblewrap says.
-        let errors = Array(result.output.text.utf8)
-        guard let code = SandboxedCommand.exitCode(ofUnstarted: errors) else { throw SandboxedCommand.failure(errors) }
-        result.status = .exited(code)
-        return result
+        do {
+            var result = try await follow(sandboxed.command, input, for: limit, telling: tell)
+            result.engine = sandboxed.kind
+            guard sandboxed.hasFailed(result.status) else { return result }
+            // What was not run has printed nothing: there is only what bubblewrap says.
+            let errors = Array(result.output.text.utf8)
+            guard let code = sandboxed.exitCode(ofUnstarted: errors) else {
+                throw SandboxError.notMade(SandboxError.firstLine(of: errors))
+            }
+            result.status = .exited(code)
+            return result
+        } catch let error as ProcessError {
+            guard let code = sandboxed.exitCode(ofUnstarted: error) else {
+                throw SandboxError.notMade(error.message)
+            }
+            let text = "\(error.message)\n"
+            await tell(text)
+            var result = CommandResult(output: OutputExcerpt(), status: .exited(code), engine: sandboxed.kind)
+            result.output.add(text.bytes)
+            return result
+        }
     }
 
     /// What keeps sandboxes from working on this machine; nil where they work.
     public func problem() async throws -> SandboxError? { try await engine.problem() }
+
+    /// What sandboxes are made by on this machine; throws `SandboxError` where none can be.
+    public func support() async throws -> SandboxSupport { try await engine.support() }
 
     private func follow(
         _ given: Command, _ input: [UInt8]?, for limit: Duration?,

@@ -2,26 +2,19 @@ import Capabilities
 import FileKit
 
 extension Sandbox {
-    /// The options of bubblewrap: a view of the machine that is built up from nothing, so that what is mounted or made
-    /// later is not in it either.
+    /// What a command sees, and how: all else is not there, whatever is mounted or made later.
     ///
     /// - Parameter folder: nil for a view without any.
-    func options(around folder: AbsolutePath?, guarding guarded: [Mount]) throws(SandboxError) -> [[UInt8]] {
+    func mounts(around folder: AbsolutePath?) throws(SandboxError) -> [Mount] {
         let home = home.flatMap(Self.place)
         if let folder { try Self.check(folder, home) }
-        var options = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-        if !hasNetwork { options.append("--unshare-net") }
-        // An administrator keeps theirs otherwise, and with them the way out.
-        options += ["--cap-drop", "ALL"]
         var mounts = [Mount(.scratch, AbsolutePath("/tmp")), Mount(.scratch, AbsolutePath("/var/tmp"))]
         for path in Self.system {
             switch Self.kind(path) {
-            case .link(let target): options += ["--symlink", target, path]
             case .folder, .file: mounts.append(Mount(.readable, AbsolutePath(path)))
-            case nil: continue
+            case .link, nil: continue
             }
         }
-        options += ["--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
         // What says where names are looked up often lies in /run.
         let names = hasNetwork ? ["/etc/resolv.conf"].compactMap(Self.place) : []
         let emptied = emptied.compactMap(Self.place)
@@ -52,7 +45,14 @@ extension Sandbox {
             let isFolder = if case .folder = Self.kind(hidden.text) { true } else { false }
             mounts.append(Mount(isFolder ? .hiddenFolder : .hiddenFile, hidden))
         }
-        return options.map(\.bytes) + Mount.options(mounts + guarded) + ["--remount-ro".bytes, "/".bytes]
+        return mounts
+    }
+
+    /// The links among the folders of the system, with where they lead.
+    static func systemLinks() -> [(path: String, target: String)] {
+        system.compactMap { path in
+            if case .link(let target)? = kind(path) { (path, target) } else { nil }
+        }
     }
 
     /// Refuses folders whose files run or decide whatever a person does.

@@ -1,0 +1,109 @@
+import CSandboxKit
+import Capabilities
+public import FileKit
+public import ProcessKit
+
+/// Starts commands in a sandbox, by the strictest engine that this machine allows.
+///
+/// A command is never run without: where no engine works, preparing it fails and says why.
+public final class SandboxEngine: Sendable {
+    private let launcher: Launcher
+    private let variables: [String: String]
+    /// Nil for the strictest that works.
+    private let forced: Engine?
+
+    /// - Parameter variables: all that a command gets.
+    public convenience init(launcher: Launcher, variables: [String: String]) {
+        self.init(launcher: launcher, variables: variables, by: nil)
+    }
+
+    init(launcher: Launcher, variables: [String: String], by engine: Engine?) {
+        (self.launcher, self.variables, self.forced) = (launcher, variables, engine)
+    }
+
+    /// Makes a command that runs in a sandbox around a folder.
+    ///
+    /// - Parameters:
+    ///   - words: the program and its arguments, as they are called inside.
+    ///   - folder: the one that it may write in.
+    ///   - start: where it starts, inside of the folder.
+    public func command(
+        _ words: [String], in sandbox: Sandbox, around folder: Folder, from start: Folder
+    ) async throws -> SandboxedCommand {
+        let engine = try await engine()
+        let place = AbsolutePath(bytes: folder.location)
+        let mounts = try sandbox.mounts(around: place)
+        switch engine {
+        case .bubblewrap(let form):
+            let guarded = try GuardedNames(in: folder, at: place, absent: .stubs)
+            let call = try BubblewrapCall(
+                words, form, sandbox, mounts + guarded.mounts, from: start.location, variables: variables)
+            return SandboxedCommand(.bubblewrap(call), guarded)
+        case .landlock(let version):
+            let guarded = try GuardedNames(in: folder, at: place, absent: .sealed)
+            let call = try LandlockCall(
+                words, version, sandbox, mounts + guarded.mounts, around: folder, from: start, variables: variables)
+            return SandboxedCommand(.landlock(call), guarded)
+        }
+    }
+
+    /// What keeps sandboxes from working on this machine; nil where they work.
+    public func problem() async throws -> SandboxError? {
+        do {
+            _ = try await engine()
+            return nil
+        } catch let error as SandboxError {
+            return error
+        }
+    }
+
+    /// What sandboxes are made by on this machine; throws `SandboxError` where none can be.
+    public func support() async throws -> SandboxSupport {
+        if let forced { return SandboxSupport(forced, nil) }
+        let found = try await EngineSearch.once(launcher)
+        return SandboxSupport(found.engine, found.causes.first)
+    }
+
+    private func engine() async throws -> Engine {
+        if let forced { return forced }
+        return try await EngineSearch.once(launcher).engine
+    }
+
+    /// The version of libseccomp in use.
+    public static var filterLibraryVersion: String {
+        var (major, minor, micro): (UInt32, UInt32, UInt32) = (0, 0, 0)
+        unsafe sandboxkit_library_version(&major, &minor, &micro)
+        return "\(major).\(minor).\(micro)"
+    }
+}
+
+/// What a sandbox is made by.
+enum Engine: Hashable {
+    case bubblewrap(BubblewrapForm)
+    case landlock(LandlockVersion)
+}
+
+/// What sandboxes are made by on a machine.
+public struct SandboxSupport: Sendable, Hashable {
+    public enum Kind: String, Sendable {
+        /// A view of the machine of the command's own.
+        case bubblewrap
+        /// Rules of the kernel about files and calls. Weaker, and much cannot be done under them.
+        case landlock
+    }
+
+    public let kind: Kind
+    /// For a person: its name, and what is weaker about it and why.
+    public let words: String
+
+    /// - Parameter cause: why there is no stricter one.
+    init(_ engine: Engine, _ cause: String?) {
+        switch engine {
+        case .bubblewrap: (kind, words) = (.bubblewrap, "bubblewrap")
+        case .landlock(let version):
+            kind = .landlock
+            words =
+                "Landlock (weaker: \((["\(cause ?? "it was chosen")"] + version.weaknesses).joined(separator: "; ")))"
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Capabilities
+public import ProcessKit
+
+/// A command in its sandbox. What is guarded in its folder stays guarded for as long as this value is there, and so does the
+/// scratch folder of the command, so it has to be kept until the command has ended.
+public final class SandboxedCommand: Sendable {
+    enum Call: Sendable {
+        case bubblewrap(BubblewrapCall)
+        case landlock(LandlockCall)
+    }
+
+    /// What is to be started. Its messages may be those of bubblewrap: what the command itself has to say it says elsewhere.
+    ///
+    /// A `ProcessError` in starting it is about the command where its kind is `notFound` or `notExecutable` and the engine
+    /// is Landlock, and about the sandbox else.
+    public let command: Command
+    private let call: Call
+    private let guarded: GuardedNames
+
+    init(_ call: Call, _ guarded: GuardedNames) {
+        (self.call, self.guarded) = (call, guarded)
+        command =
+            switch call {
+            case .bubblewrap(let call): call.command
+            case .landlock(let call): call.command
+            }
+    }
+
+    var kind: SandboxSupport.Kind {
+        switch call {
+        case .bubblewrap: .bubblewrap
+        case .landlock: .landlock
+        }
+    }
+
+    /// Why the sandbox could not be made or the program not be started in it, by how it ended and what it said; nil where
+    /// the command has run.
+    public func failure(_ status: ChildStatus?, errors: [UInt8]) -> SandboxError? {
+        hasFailed(status) ? SandboxError.notMade(SandboxError.firstLine(of: errors)) : nil
+    }
+
+    /// Whether it has ended by itself and the program was not started.
+    func hasFailed(_ ended: ChildStatus?) -> Bool {
+        guard case .bubblewrap(let call) = call else { return false }
+        return call.hasFailed(ended)
+    }
+
+    /// The exit code by which a shell tells that it cannot start a program, where that is the failure.
+    func exitCode(ofUnstarted errors: [UInt8]) -> Int32? {
+        guard case .bubblewrap = call else { return nil }
+        return BubblewrapCall.exitCode(ofUnstarted: errors)
+    }
+
+    func exitCode(ofUnstarted error: ProcessError) -> Int32? {
+        guard case .landlock = call else { return nil }
+        return LandlockCall.exitCode(ofUnstarted: error)
+    }
+}
