@@ -183,7 +183,10 @@ struct EscapeTests {
             let lines = seen.split(separator: "\n", omittingEmptySubsequences: false)
             try #require(lines.count >= 3)
             #expect(lines[0] == "0 1 2 3 ", "\(seen)")
-            #expect(Set(lines[1].split(separator: " ")).isSubset(of: ["HOME", "OLDPWD", "PATH", "PWD", "SHLVL", "TMPDIR", "_"]))
+            #expect(
+                Set(lines[1].split(separator: " ")).isSubset(of: [
+                    "HOME", "OLDPWD", "PATH", "PWD", "SHLVL", "TMPDIR", "_",
+                ]))
             #expect(!seen.contains("hidden-name"))
         }
     }

@@ -67,7 +67,8 @@ struct GuardedNamesTests {
             // One that is there stays as it is.
             try place.write("\(name)/settings", "own")
             for way in Way.engines {
-                let seen = try await place.run("echo x > \(name)/settings; rm -r \(name); cat \(name)/settings", by: way)
+                let seen = try await place.run(
+                    "echo x > \(name)/settings; rm -r \(name); cat \(name)/settings", by: way)
                 #expect(seen.hasSuffix("own"), "\(seen)")
             }
             #expect(try await place.shell("echo new > \(name)/settings; cat \(name)/settings") == "new\n")

@@ -32,7 +32,8 @@ struct RunnerTests {
         }
     }
 
-    @Test("has the exit code of a shell where there is no such program in the sandbox, or none that can be executed",
+    @Test(
+        "has the exit code of a shell where there is no such program in the sandbox, or none that can be executed",
         arguments: Way.engines)
     func unstarted(way: Way) async throws {
         try await Place.run { place in
@@ -45,7 +46,8 @@ struct RunnerTests {
         }
     }
 
-    @Test("is not taken for a sandbox that could not be made, whatever it prints, and that is not taken for a command",
+    @Test(
+        "is not taken for a sandbox that could not be made, whatever it prints, and that is not taken for a command",
         arguments: Way.engines)
     func failed(way: Way) async throws {
         try await Place.run { place in
@@ -63,7 +65,9 @@ struct RunnerTests {
         }
     }
 
-    @Test("does not write what is told of its end, and keeps none of the folders that were made for it open", arguments: Way.engines)
+    @Test(
+        "does not write what is told of its end, and keeps none of the folders that were made for it open",
+        arguments: Way.engines)
     func told(way: Way) async throws {
         try await Place.run { place in
             let result = try await run(

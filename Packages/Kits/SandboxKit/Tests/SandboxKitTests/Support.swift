@@ -61,7 +61,10 @@ struct Place: Sendable {
     private func runAsOrdinary(_ script: String, hasNetwork: Bool, _ version: Int32) async throws -> String {
         try #require(unsafe system("chown -R 65534:65534 '\(base)'") == 0)
         await #expect(processExitsWith: .success) {
-            [base = base as String, script = script as String, hasNetwork = hasNetwork as Bool, version = version as Int32]
+            [
+                base = base as String, script = script as String, hasNetwork = hasNetwork as Bool,
+                version = version as Int32
+            ]
             in
             try #require(setgroups(0, nil) == 0 && setregid(65534, 65534) == 0 && setreuid(65534, 65534) == 0)
             let way = Way(engine: .landlock(LandlockVersion(number: version)))
@@ -121,7 +124,8 @@ struct Way: Sendable, Hashable, CustomTestStringConvertible {
     private static let landlockVersion = try? LandlockVersion.ofKernel().get()
 
     private static let kind: BubblewrapForm.Kind =
-        unsafe system("bwrap --unshare-user --disable-userns --ro-bind / / true 2>/dev/null") == 0 ? .user : .administrator
+        unsafe system("bwrap --unshare-user --disable-userns --ro-bind / / true 2>/dev/null") == 0
+        ? .user : .administrator
 
     /// An ordinary user of bubblewrap needs name spaces of users, which not every machine gives them.
     private static let ordinary: [Way] = {

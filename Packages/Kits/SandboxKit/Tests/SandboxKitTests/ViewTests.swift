@@ -84,7 +84,8 @@ struct ViewTests {
         #expect(try await SandboxEngine(launcher: Launcher(), variables: Place.variables).problem() == nil)
     }
 
-    @Test("is not chosen by the variables of the command, which could have bubblewrap load or be something else",
+    @Test(
+        "is not chosen by the variables of the command, which could have bubblewrap load or be something else",
         arguments: Way.engines)
     func variables(way: Way) async throws {
         try await Place.run { place in

@@ -15,6 +15,8 @@ struct EngineSearch: Sendable {
     var programs = ["/usr/bin", "/usr/local/bin", "/bin", "/run/current-system/sw/bin"].map { "\($0)/bwrap" }
     /// What the kernel says of Landlock.
     var landlock = LandlockVersion.ofKernel()
+    /// How long each may take.
+    var limit = Duration.seconds(10)
 
     /// What was found for good, for all of the process: what a machine allows does not change while a program runs.
     private static let known = Mutex<Result<Found, SandboxError>?>(nil)
@@ -60,7 +62,7 @@ struct EngineSearch: Sendable {
             let form = BubblewrapForm(program: program, kind: kind)
             let probe = try BubblewrapCall(
                 Self.probe, form, Sandbox(), try Sandbox().mounts(around: nil), from: "/".bytes, variables: [:])
-            let done = try await launcher.run(probe.command, timeout: .seconds(10))
+            let done = try await launcher.run(probe.command, timeout: limit)
             withExtendedLifetime(probe) {}
             if done.status.isSuccess { return form }
             // The first is that of the strictest form, which should work.
@@ -79,7 +81,7 @@ struct EngineSearch: Sendable {
             Self.probe, version, Sandbox(), try Sandbox().mounts(around: nil), around: nil, from: nil,
             variables: ["PATH": "/usr/bin:/bin"])
         do {
-            let done = try await launcher.run(probe.command, timeout: .seconds(10))
+            let done = try await launcher.run(probe.command, timeout: limit)
             withExtendedLifetime(probe) {}
             guard done.status.isSuccess else {
                 throw SandboxError(

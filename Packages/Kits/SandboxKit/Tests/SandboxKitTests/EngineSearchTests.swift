@@ -1,0 +1,93 @@
+import FileKit
+import Glibc
+import ProcessKit
+import Testing
+
+@testable import SandboxKit
+
+@Suite("The engine of a machine", .timeLimit(.minutes(10)))
+struct EngineSearchTests {
+    private static let none = Result<LandlockVersion, SandboxError>.failure(
+        SandboxError(.unavailable, "the kernel has no Landlock (for a test)"))
+
+    private func withProgram(_ script: String, _ body: (String) async throws -> Void) async throws {
+        try await Place.run { place in
+            try place.write("bwrap", "#!/bin/sh\n\(script)\n")
+            #expect(unsafe chmod("\(place.folder)/bwrap", 0o755) == 0)
+            try await body("\(place.folder)/bwrap")
+        }
+    }
+
+    @Test("is bubblewrap where it works", .enabled(if: Way.hasBubblewrap))
+    func bubblewrap() async throws {
+        let found = try await EngineSearch().run(Launcher())
+        #expect(found.engine == Way.bubblewrap.engine && found.causes.isEmpty)
+        #expect(SandboxSupport(found.engine, nil).words == "bubblewrap")
+        let engine = SandboxEngine(launcher: Launcher(), variables: Place.variables)
+        #expect(try await engine.support().kind == .bubblewrap)
+    }
+
+    @Test(
+        "37: is Landlock where bubblewrap is missing, or may not make name spaces, and the cause is kept",
+        .enabled(if: Way.hasLandlock))
+    func landlock() async throws {
+        var search = EngineSearch()
+        search.programs = ["/nonexistent/bwrap"]
+        let missing = try await search.run(Launcher())
+        #expect(missing.engine == Way.landlock?.engine && missing.causes == ["bubblewrap is not installed"])
+        let words = SandboxSupport(missing.engine, missing.causes.first).words
+        #expect(words.hasPrefix("Landlock (weaker: bubblewrap is not installed"), "\(words)")
+        let old = SandboxSupport(.landlock(LandlockVersion(number: 2)), "x").words
+        #expect(old.contains("signals to other processes"))
+        try await withProgram("echo 'bwrap: No permissions to create new namespace' >&2; exit 1") { program in
+            var search = EngineSearch()
+            search.programs = [program]
+            let found = try await search.run(Launcher())
+            #expect(found.engine == Way.landlock?.engine)
+            #expect(found.causes == ["bubblewrap does not work: bwrap: No permissions to create new namespace"])
+        }
+    }
+
+    @Test("37: is none where neither works, and the refusal names both causes")
+    func none() async throws {
+        try await withProgram("echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1") { program in
+            var search = EngineSearch()
+            (search.programs, search.landlock) = ([program], Self.none)
+            let error = await #expect(throws: SandboxError.self) { _ = try await search.run(Launcher()) }
+            #expect(
+                error?.message
+                    == "commands have to run in a sandbox, which does not work here (bubblewrap does not work: bwrap:"
+                    + " setting up uid map: Permission denied; the kernel has no Landlock (for a test)); \(SandboxError.mend)"
+            )
+            #expect(error?.kind == .unavailable)
+        }
+    }
+
+    @Test("37: is not known where bubblewrap hangs, so that it is tried again")
+    func hangs() async throws {
+        try await withProgram("exec sleep 1000") { program in
+            var search = EngineSearch()
+            (search.programs, search.landlock, search.limit) = ([program], Self.none, .milliseconds(50))
+            await #expect(throws: ProcessError.self) { _ = try await search.run(Launcher()) }
+        }
+    }
+
+    @Test(
+        "a filter that the kernel does not take is an error of the sandbox, and the command is not run",
+        .enabled(if: Way.hasLandlock))
+    func refused() async throws {
+        try await Place.run { place in
+            let launcher = Launcher()
+            try place.write("in/f")
+            let sandboxed = try await place.prepare(["touch", "in/ran"], by: Way.landlock?.engine, launcher: launcher)
+            var command = sandboxed.command
+            command.restriction?.filter = [0xFF, 0xFF, 0, 0, 0, 0, 0, 0]
+            let error = await #expect(throws: ProcessError.self) {
+                try await launcher.run(command, timeout: .seconds(60))
+            }
+            #expect(error?.kind == .notRestricted && !Files.exists("\(place.folder)/in/ran"))
+            let name = error.flatMap { sandboxed.exitCode(ofUnstarted: $0) }
+            #expect(name == nil)
+        }
+    }
+}
