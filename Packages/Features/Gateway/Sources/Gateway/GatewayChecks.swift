@@ -15,10 +15,14 @@ enum GatewayChecks {
                     mend: "run 'martlet config unset gateway.sandbox'")
             }
             do {
-                if let problem = try await options.sandboxProblem() {
-                    return .warning(problem.message, mend: SandboxError.mend)
+                let support = try await options.sandboxSupport()
+                guard support.kind == .bubblewrap else {
+                    return .warning("commands of models run under \(support.words)", mend: SandboxError.mend)
                 }
-                return .ok("commands of models see the project's folder and the system's programs only")
+                return .ok(
+                    "\(support.words): commands of models see the project's folder and the system's programs only")
+            } catch let problem as SandboxError {
+                return .warning(problem.message, mend: SandboxError.mend)
             } catch {
                 return .warning(AnyFailure(error).message, mend: "try again")
             }

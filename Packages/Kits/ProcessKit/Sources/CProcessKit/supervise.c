@@ -51,25 +51,26 @@ static void end_all(pid_t main, int *status) {
     }
 }
 
+// It is not reaped before its group was killed, so that this reaches nobody who has been given its number.
+static bool has_ended(pid_t main) {
+    for (;;) {
+        siginfo_t info = {.si_pid = 0};
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 || info.si_pid == 0) return false;
+        if (info.si_pid == main) return true;
+        waitpid(info.si_pid, NULL, __WALL);
+    }
+}
+
 // Until the child has ended, or the process that has the other end of the lifeline.
-static void watch(pid_t main, struct pollfd *watched, int *status) {
+static void watch(pid_t main, struct pollfd *watched) {
     for (;;) {
         if (poll(watched, 2, -1) < 0 && errno != EINTR) return;
         if (watched[LIFELINE].revents) return;
         struct signalfd_siginfo signal;
-        while (read(watched[SIGNALS].fd, &signal, sizeof signal) == sizeof signal) {
+        while (read(watched[SIGNALS].fd, &signal, sizeof signal) == sizeof signal)
             // What this process is asked is meant for the child.
-            if (signal.ssi_signo != SIGCHLD) {
-                kill(-main, (int)signal.ssi_signo);
-                continue;
-            }
-            int ended;
-            for (pid_t process; (process = waitpid(-1, &ended, __WALL | WNOHANG)) > 0;) {
-                if (process != main) continue;
-                *status = ended;
-                return;
-            }
-        }
+            if (signal.ssi_signo != SIGCHLD) kill(-main, (int)signal.ssi_signo);
+        if (has_ended(main)) return;
     }
 }
 
@@ -99,6 +100,7 @@ __attribute__((noreturn)) static void supervise(const struct processkit_spawn *r
     else
         main = processkit_start(&own, &failure);
     if (main < 0 || failure.number) {
+        if (!failure.number) failure.number = errno;
         (void)!write(report, &failure, sizeof failure);
         _exit(127);
     }
@@ -107,13 +109,12 @@ __attribute__((noreturn)) static void supervise(const struct processkit_spawn *r
     sigset_t all;
     sigfillset(&all);
     struct pollfd watched[] = {{.fd = 0, .events = POLLIN}, {.events = POLLIN}};
-    if (dup2(request->watched, 0) != 0) _exit(127);
+    bool is_watched = dup2(request->watched, 0) == 0;
     closefrom(1);
     (void)!chdir("/");
     watched[SIGNALS].fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
-    // Should it have been killed by somebody else, so has all that it has started.
     int status = SIGKILL;
-    if (watched[SIGNALS].fd >= 0) watch(main, watched, &status);
+    if (is_watched && watched[SIGNALS].fd >= 0) watch(main, watched);
     end_all(main, &status);
     end_like(status);
 }

@@ -81,7 +81,7 @@ struct ViewTests {
             }
             #expect(error?.kind == .folder, "\(path)")
         }
-        #expect(try await SandboxEngine(launcher: Launcher(), variables: Place.variables).problem() == nil)
+        #expect(try await SandboxEngine(launcher: Launcher(), variables: Place.variables).support().kind == .bubblewrap)
     }
 
     @Test(

@@ -138,6 +138,18 @@ struct SandboxTests {
         }
     }
 
+    @Test("what Landlock does not let a command do is told with the way around it, and nothing where it let it")
+    func weaker() {
+        let refused = "touch: cannot touch 'x': Permission denied\n"
+        let told = ShellTool.reasons(for: refused, in: Sandbox(), by: .landlock, Shades())
+        #expect(told.count == 1 && told[0].contains("$TMPDIR") && told[0].contains("bubblewrap"))
+        #expect(told[0].contains("there is no network"))
+        let open = ShellTool.reasons(for: refused, in: Sandbox(hasNetwork: true), by: .landlock, Shades())
+        #expect(open.count == 1 && !open[0].contains("network"))
+        #expect(ShellTool.reasons(for: refused, in: Sandbox(), by: .bubblewrap, Shades()).isEmpty)
+        #expect(ShellTool.reasons(for: "1 test failed", in: Sandbox(), by: .landlock, Shades()).isEmpty)
+    }
+
     private static func runs(_ words: String) throws -> Bool {
         try Files.list("/proc").contains { entry in
             // What has ended meanwhile is not running.

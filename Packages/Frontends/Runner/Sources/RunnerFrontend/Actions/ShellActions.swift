@@ -14,7 +14,12 @@ enum ShellActions {
     static let check = HealthCheck("runner.sandbox", "the sandbox for programs of bundles") { host in
         do {
             let runner = CommandRunner(variables: standard(host.environment), sandbox: Sandbox())
-            guard let problem = try await runner.problem() else { return .ok("programs of bundles run in one") }
+            let support = try await runner.support()
+            guard support.kind == .bubblewrap else {
+                return .warning("programs of bundles run under \(support.words)", mend: SandboxError.mend)
+            }
+            return .ok("\(support.words): programs of bundles run in one")
+        } catch let problem as SandboxError {
             return .warning(problem.message, mend: SandboxError.mend)
         } catch {
             return .warning(AnyFailure(error).message, mend: "try again")

@@ -47,16 +47,6 @@ public final class SandboxEngine: Sendable {
         }
     }
 
-    /// What keeps sandboxes from working on this machine; nil where they work.
-    public func problem() async throws -> SandboxError? {
-        do {
-            _ = try await engine()
-            return nil
-        } catch let error as SandboxError {
-            return error
-        }
-    }
-
     /// What sandboxes are made by on this machine; throws `SandboxError` where none can be.
     public func support() async throws -> SandboxSupport {
         if let forced { return SandboxSupport(forced, nil) }

@@ -83,9 +83,6 @@ public final class CommandRunner: Sendable {
         }
     }
 
-    /// What keeps sandboxes from working on this machine; nil where they work.
-    public func problem() async throws -> SandboxError? { try await engine.problem() }
-
     /// What sandboxes are made by on this machine; throws `SandboxError` where none can be.
     public func support() async throws -> SandboxSupport { try await engine.support() }
 

@@ -21,9 +21,9 @@ public struct ShellOptions: Sendable, Hashable {
     /// Whether commands are kept from anything.
     public var isSandboxed: Bool { sandbox != nil }
 
-    /// What keeps sandboxes from working on this machine; nil where they work.
-    public func sandboxProblem() async throws -> SandboxError? {
-        try await SandboxEngine(launcher: Launcher(), variables: variables).problem()
+    /// What sandboxes are made by on this machine; throws `SandboxError` where none can be.
+    public func sandboxSupport() async throws -> SandboxSupport {
+        try await SandboxEngine(launcher: Launcher(), variables: variables).support()
     }
 
     /// With the variables of this process, in a sandbox without a network.

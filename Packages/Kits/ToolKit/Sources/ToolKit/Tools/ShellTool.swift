@@ -151,25 +151,36 @@ struct ShellTool: WorkspaceTool {
         default: break
         }
         let isSuccess = result.status?.isSuccess == true && !result.isOverTime
-        if !isSuccess, let sandbox { notes += Self.reasons(for: text, in: sandbox, shades) }
+        if !isSuccess, let sandbox { notes += Self.reasons(for: text, in: sandbox, by: result.engine, shades) }
         return ToolOutcome(
             text: text + notes.map { "[\($0)]" }.joined(separator: "\n"), isError: !isSuccess,
             exitCode: result.status.map { Int($0.code) })
     }
 
     /// What is to be known where a command seems to have failed because of its sandbox.
-    private static func reasons(for text: String, in sandbox: Sandbox, _ shades: Shades) -> [String] {
+    static func reasons(
+        for text: String, in sandbox: Sandbox, by engine: SandboxSupport.Kind?, _ shades: Shades
+    ) -> [String] {
         var reasons: [String] = []
         // A name that is kept free is there as an empty folder.
         let isKept = text.split(separator: "\n").contains { line in
             ["File exists", "Is a directory"].contains(where: line.contains)
                 && Sandbox.guardedNames.contains(where: line.contains)
         }
+        let names = Sandbox.guardedNames.joined(separator: ", ")
         if isKept || ["Read-only file system", "Device or resource busy"].contains(where: text.contains) {
-            let names = Sandbox.guardedNames.joined(separator: ", ")
             reasons.append(
                 "in the sandbox only the working folder can be written, and of it neither git's hooks and settings nor"
                     + " \(names)")
+        }
+        let refusals = ["Permission denied", "Operation not permitted", "Invalid cross-device link"]
+        if engine == .landlock, refusals.contains(where: text.contains) {
+            reasons.append(
+                "this machine's sandbox is Landlock: files in the working folder can be changed, but in that folder itself"
+                    + " and in .git nothing can be made, renamed or removed, so that none of \(names) can be; work in a"
+                    + " folder beneath it, put temporary files into $TMPDIR, and leave commits to the person"
+                    + (sandbox.hasNetwork ? "" : "; there is no network, not even to this machine itself")
+                    + "; a person who installs bubblewrap makes all this possible")
         }
         let signs = ["resolve host", "name resolution", "Network is unreachable"]
         if !sandbox.hasNetwork, signs.contains(where: text.contains) {
