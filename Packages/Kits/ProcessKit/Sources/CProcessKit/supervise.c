@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -89,12 +90,38 @@ __attribute__((noreturn)) static void end_like(int status) {
     _exit(WEXITSTATUS(status));
 }
 
+// The lowest descriptor, of a number or above, that the child still has to be given.
+static int next_needed(const struct processkit_spawn *request, int report, int from) {
+    const int given[] = {
+        request->standard[0], request->standard[1], request->standard[2], request->watched, request->terminal, report,
+        request->restriction ? request->restriction->ruleset : -1,
+    };
+    int next = INT_MAX;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (given[i] >= from && given[i] < next) next = given[i];
+    for (int i = 0; i < request->passed_count; i++)
+        if (request->passed[i] >= from && request->passed[i] < next) next = request->passed[i];
+    return next;
+}
+
+// At once, since whoever has a copy of a descriptor holds its lock as well.
+static void close_others(const struct processkit_spawn *request, int report) {
+    int from = 3;
+    for (int next; (next = next_needed(request, report, from)) < INT_MAX; from = next + 1)
+        if (next > from) close_range((unsigned)from, (unsigned)next - 1, 0);
+    closefrom(from);
+}
+
 __attribute__((noreturn)) static void supervise(const struct processkit_spawn *request, int report) {
     struct failure failure = {0, PROCESSKIT_STARTING};
     struct processkit_spawn own = *request;
     own.watched = -1;
+    own.directory = NULL;
     pid_t main = -1;
-    if (setpgid(0, 0) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0
+    // By a path that may lead over a descriptor.
+    bool is_there = !request->directory || chdir(request->directory) == 0;
+    if (is_there) close_others(request, report);
+    if (!is_there || setpgid(0, 0) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0
         || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
         failure.number = errno;
     else

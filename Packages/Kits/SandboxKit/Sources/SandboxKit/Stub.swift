@@ -55,6 +55,8 @@ final class Stub: Sendable {
 
     deinit {
         let (own, above) = (descriptor.rawValue, folder.descriptor.rawValue)
+        // A child that is about to start has a copy of the descriptor, which holds the lock as well.
+        defer { _ = flock(own, LOCK_UN) }
         guard flock(own, LOCK_EX | LOCK_NB) == 0, Self.isThere(name, own, in: above), isOurs else { return }
         // A folder in which something has been made meanwhile stays.
         _ = unsafe unlinkat(above, name, isFolder ? AT_REMOVEDIR : 0)
