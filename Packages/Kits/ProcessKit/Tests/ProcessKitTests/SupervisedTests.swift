@@ -81,10 +81,16 @@ struct SupervisedTests {
 
     @Test("a program that cannot be started is the same error, and nothing of this process stays open in between")
     func unstarted() async throws {
-        var command = Command("/etc/hostname", environment: CommandEnvironment(path))
-        command.endsDescendants = true
-        let error = await #expect(throws: ProcessError.self) { try await launcher.run(command, timeout: .seconds(60)) }
-        #expect(error?.kind == .notExecutable)
+        try await withTemporaryDirectory { folder in
+            // Only the kernel can tell that it is no program.
+            try makeFile("\(folder)/text", "no program", mode: 0o755)
+            var command = Command("\(folder)/text", environment: CommandEnvironment(path))
+            command.endsDescendants = true
+            let error = await #expect(throws: ProcessError.self) {
+                try await launcher.run(command, timeout: .seconds(60))
+            }
+            #expect(error?.kind == .notExecutable)
+        }
         // The end of what another child reads is seen while the supervisor runs.
         var reader = script("cat; echo over")
         reader.input = .pipe

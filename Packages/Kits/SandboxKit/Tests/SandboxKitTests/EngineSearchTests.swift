@@ -39,6 +39,10 @@ struct EngineSearchTests {
         #expect(words.hasPrefix("Landlock (weaker: bubblewrap is not installed"), "\(words)")
         let old = SandboxSupport(.landlock(LandlockVersion(number: 2)), "x").words
         #expect(old.contains("signals to other processes"))
+        search.programs = ["/etc/passwd"]
+        let useless = try await search.run(Launcher())
+        #expect(useless.engine == Way.landlock?.engine)
+        #expect(useless.causes.first?.contains("/etc/passwd: it is not an executable file") == true)
         try await withProgram("echo 'bwrap: No permissions to create new namespace' >&2; exit 1") { program in
             var search = EngineSearch()
             search.programs = [program]

@@ -18,19 +18,20 @@ struct EngineSearch: Sendable {
     /// How long each may take.
     var limit = Duration.seconds(10)
 
-    /// What was found for good, for all of the process: what a machine allows does not change while a program runs.
-    private static let known = Mutex<Result<Found, SandboxError>?>(nil)
+    /// What was found, for all of the process: what a machine allows does not change while a program runs. That there is
+    /// none may be mended meanwhile.
+    private static let known = Mutex<Found?>(nil)
 
     static func once(_ launcher: Launcher) async throws -> Found {
-        if let known = known.withLock(\.self) { return try known.get() }
+        if let known = known.withLock(\.self) { return known }
         do {
             let found = try await EngineSearch().run(launcher)
             if found.engine.usesScratch { ScratchFolder.removeLeftovers() }
-            known.withLock { $0 = .success(found) }
+            known.withLock { $0 = found }
             return found
-        } catch let error as SandboxError {
-            known.withLock { $0 = .failure(error) }
-            throw error
+        } catch let error as ProcessError {
+            // Not of the machine, but of this moment.
+            throw SandboxError(.unavailable, "no sandbox could be tried: \(error.message)")
         }
     }
 
@@ -62,7 +63,12 @@ struct EngineSearch: Sendable {
             let form = BubblewrapForm(program: program, kind: kind)
             let probe = try BubblewrapCall(
                 Self.probe, form, Sandbox(), try Sandbox().mounts(around: nil), from: "/".bytes, variables: [:])
-            let done = try await launcher.run(probe.command, timeout: limit)
+            let done: Launcher.Completion
+            do {
+                done = try await launcher.run(probe.command, timeout: limit)
+            } catch let error as ProcessError where [.notFound, .notExecutable].contains(error.kind) {
+                throw SandboxError(.unavailable, "bubblewrap does not work: \(error.message)")
+            }
             withExtendedLifetime(probe) {}
             if done.status.isSuccess { return form }
             // The first is that of the strictest form, which should work.
