@@ -34,6 +34,12 @@ public struct SandboxError: Failure, Hashable {
             String(decoding: bytes.split(separator: UInt8(ascii: "\n")).first?.prefix(300) ?? [], as: UTF8.self))
     }
 
+    /// Landlock cannot show a folder as an empty one.
+    static func needsBubblewrap(_ program: String) -> SandboxError {
+        SandboxError(
+            .unavailable, "\(PlainText.escape(program)) is run in a sandbox of bubblewrap only; \(SandboxError.mend)")
+    }
+
     /// What the settings of the repository name cannot be guarded.
     static let settings = SandboxError(
         .folder,

@@ -158,7 +158,7 @@ struct ShellToolTests {
         }
     }
 
-    @Test("what a command leaves running is ended with it, and what got out of reach holds nobody up")
+    @Test("what a command leaves running is ended with it, in whatever group it is")
     func leftovers() async throws {
         try await withPlayground { place in
             let start = ContinuousClock.now
@@ -167,8 +167,7 @@ struct ShellToolTests {
             #expect(await hasEnded(process))
             let away = try await place.text("bash.run", ["command": "setsid sleep 500 & echo $!; sleep 0.05"])
             let number = try #require(Int32(away.dropLast()))
-            #expect(isRunning(number))
-            kill(number, SIGKILL)
+            #expect(await hasEnded(number))
             #expect(ContinuousClock.now - start < .seconds(100))
         }
     }

@@ -40,6 +40,7 @@ public final class SandboxEngine: Sendable {
                 words, form, sandbox, mounts + guarded.mounts, from: start.location, variables: variables)
             return SandboxedCommand(.bubblewrap(call), guarded)
         case .landlock(let version):
+            guard sandbox.emptied.isEmpty else { throw SandboxError.needsBubblewrap(words[0]) }
             let guarded = try GuardedNames(in: folder, at: place, absent: .sealed)
             let call = try LandlockCall(
                 words, version, sandbox, mounts + guarded.mounts, around: folder, from: start, variables: variables)

@@ -26,7 +26,12 @@ final class LandlockRules: Sendable {
             switch mount.kind {
             case .readable: try allow(.read, at: mount.path, Exceptions(mounts, beneath: mount.path))
             case .writable:
-                if let folder { try allow(.write, in: folder, Exceptions(mounts, beneath: mount.path)) }
+                let exceptions = Exceptions(mounts, beneath: mount.path)
+                if let folder, mount.path == AbsolutePath(bytes: folder.location) {
+                    try allow(.write, in: folder, exceptions)
+                } else {
+                    try allow(.write, at: mount.path, exceptions)
+                }
             case .scratch, .fixed, .guarded, .hiddenFolder, .hiddenFile: continue
             }
         }
