@@ -45,16 +45,31 @@ extension SecretShapes {
 
     /// What stands between the lines of a private key.
     static func privateKeys(in text: [UInt8]) -> [Range<Int>] {
-        let label = Array("PRIVATE KEY-----".utf8)
+        let (dashes, closing) = (Array("-----".utf8), Array("-----END".utf8))
         var found: [Range<Int>] = []
         var position = 0
-        while let begin = text.firstRange(of: label, from: position) {
-            let end = text.firstRange(of: Array("-----END".utf8), from: begin.upperBound)?.lowerBound ?? text.count
-            if end > begin.upperBound { found.append(begin.upperBound..<end) }
-            // The closing line ends with the same words.
-            position = text.firstRange(of: label, from: end)?.upperBound ?? text.count
+        while let begin = label(in: text, from: position) {
+            let end = text.firstRange(of: closing, from: begin.upperBound)
+            let last = end?.lowerBound ?? text.count
+            if last > begin.upperBound { found.append(begin.upperBound..<last) }
+            // The closing line has the same words, so that the search goes on behind it.
+            position = end.flatMap { text.firstRange(of: dashes, from: $0.upperBound)?.upperBound } ?? text.count
         }
         return found
+    }
+
+    /// The end of the line that begins a private key. PGP's armour ends it otherwise than PEM: "BEGIN PGP PRIVATE KEY BLOCK:
+    /// Used for armoring Transferable Secret Keys" (RFC 9580, 6.2.1).
+    private static func label(in text: [UInt8], from start: Int) -> Range<Int>? {
+        let words = Array("PRIVATE KEY".utf8)
+        var position = start
+        while let key = text.firstRange(of: words, from: position) {
+            for ending in ["-----", " BLOCK-----"] where text[key.upperBound...].starts(with: ending.utf8) {
+                return key.lowerBound..<(key.upperBound + ending.utf8.count)
+            }
+            position = key.upperBound
+        }
+        return nil
     }
 }
 

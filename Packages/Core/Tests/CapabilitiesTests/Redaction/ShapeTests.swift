@@ -80,6 +80,18 @@ struct ShapeTests {
             "-----BEGIN OPENSSH PRIVATE KEY-----\\nabc\\n-----END OPENSSH PRIVATE KEY-----",
             "-----BEGIN OPENSSH PRIVATE KEY-----\(mark)-----END OPENSSH PRIVATE KEY-----"),
         Row("-----BEGIN RSA PRIVATE KEY-----\nabc", "-----BEGIN RSA PRIVATE KEY-----\(mark)"),
+        Row(
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQHY\n=x\n-----END PGP PRIVATE KEY BLOCK-----\nz",
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----\(mark)-----END PGP PRIVATE KEY BLOCK-----\nz"),
+        Row("-----BEGIN PGP PRIVATE KEY BLOCK-----\nlQHY", "-----BEGIN PGP PRIVATE KEY BLOCK-----\(mark)"),
+        Row(
+            "-----BEGIN PGP PUBLIC KEY BLOCK-----\nmQEN\n-----END PGP PUBLIC KEY BLOCK-----",
+            "-----BEGIN PGP PUBLIC KEY BLOCK-----\nmQEN\n-----END PGP PUBLIC KEY BLOCK-----"),
+        // The wrong closing line does not hide the key behind it.
+        Row(
+            "-----BEGIN PRIVATE KEY-----\na\n-----END X-----\n-----BEGIN PRIVATE KEY-----\nb\n-----END PRIVATE KEY-----",
+            "-----BEGIN PRIVATE KEY-----\(mark)-----END X-----\n"
+                + "-----BEGIN PRIVATE KEY-----\(mark)-----END PRIVATE KEY-----"),
     ]
 
     @Test("values with a telling name, passwords in addresses, private keys", arguments: rows)
