@@ -10,18 +10,31 @@ extension Redactor {
         return found.isEmpty ? text : Self.marked(bytes, found)
     }
 
-    /// The value without the secrets in its texts, at any depth. Names of members stay.
+    /// The value without the secrets in its texts and in the names of its members, at any depth.
     public func kept(_ value: JSON) -> JSON {
         switch value {
         case .string(let text): return .string(kept(text))
         case .array(let elements): return .array(elements.map { kept($0) })
         case .object(let object):
             var clean: JSONObject = [:]
-            for (name, value) in object { clean.append(name, kept(value)) }
+            for (name, value) in object { clean.append(Self.free(kept(name), in: clean), kept(value)) }
             return .object(clean)
         default: return value
         }
     }
+
+    /// A name that no member has. Two names may be the same once their secrets are gone, and no member is to be lost.
+    private static func free(_ name: String, in object: JSONObject) -> String {
+        var (free, number) = (name, 1)
+        while object[free] != nil {
+            number += 1
+            free = "\(name) \(number)"
+        }
+        return free
+    }
+
+    /// The name of a tool. With a mark in it providers would refuse the whole conversation: they take letters alone.
+    private func keptName(_ name: String) -> String { kept(name) == name ? name : "redacted" }
 
     public func kept(_ message: Message) -> Message {
         var message = message
@@ -41,13 +54,18 @@ extension Redactor {
             thought.text = text
             return .reasoning(thought)
         case .attachment(var attachment):
+            attachment.name = kept(attachment.name)
             // In a picture nobody would find one.
-            guard let text = String(validating: attachment.bytes, as: UTF8.self) else { return part }
+            guard let text = String(validating: attachment.bytes, as: UTF8.self) else {
+                return .attachment(attachment)
+            }
             attachment.bytes = Array(kept(text).utf8)
             return .attachment(attachment)
         case .call(let call): return .call(kept(call))
         case .malformedCall(var call):
+            call.name = keptName(call.name)
             call.text = kept(call.text)
+            call.reason = kept(call.reason)
             return .malformedCall(call)
         case .result(let result): return .result(kept(result))
         }
@@ -55,6 +73,7 @@ extension Redactor {
 
     public func kept(_ call: ToolCall) -> ToolCall {
         var call = call
+        call.name = keptName(call.name)
         call.input = kept(call.input)
         return call
     }
