@@ -65,6 +65,49 @@ struct DraftTests {
         }
     }
 
+    @Test("a signed thought is stored whole, whatever was stored of it before, and unsigned where a secret was in it")
+    func thoughts() async throws {
+        let redactor = Redactor()
+        redactor.learn(Secret("the-known-secret"), named: "lab")
+        for (words, isClean) in [(["Let ", "me ", "see"], true), (["Let the-known", "-secret ", "be"], false)] {
+            let clock = TestClock()
+            try await withFolder { folder in
+                let days = Days()
+                let history = History("\(folder)/chat.db", without: redactor, clock: clock, now: { days.next })
+                let chat = try await history.talk("Hello")
+                let draft = history.begin(in: chat.id, after: chat.head)
+                var isBegun = false
+                func store(_ events: [ChatEvent]) async throws -> Entry? {
+                    draft.append(events)
+                    if isBegun { clock.advance(by: .milliseconds(150)) }
+                    isBegun = true
+                    await clock.waitForSleepers()
+                    return try await history.entries(of: chat.id).last
+                }
+                for word in words {
+                    #expect(try await store([.reasoning(word)])?.sent == nil, "a thought without its end")
+                }
+                let proof = ChatEvent.thought(Reasoning("", signature: "proof"))
+                let other = ChatEvent.thought(Reasoning("", sealed: "other"))
+                _ = try await store([proof, other, .reasoning("And"), .text("Hi")])
+                // Read as after a crash, as its end was not stored.
+                let parts = try await history.entries(of: chat.id).last?.message.parts ?? []
+                let whole = Message.Part.reasoning(Reasoning(words.joined(), signature: "proof"))
+                let rest: [Message.Part] = [
+                    .reasoning(Reasoning("", sealed: "other")), .reasoning(Reasoning("And")), .text("Hi"),
+                ]
+                if isClean {
+                    #expect(parts == [whole] + rest)
+                } else {
+                    #expect(!parts.contains(whole) && parts.suffix(3) == rest[...])
+                    #expect(!"\(parts)".contains("proof"))
+                }
+                try await draft.stop()
+                await history.close()
+            }
+        }
+    }
+
     @Test("a draft ends in a cancelled task too, ends once, and takes nothing after that")
     func cancelled() async throws {
         try await withHistory { history in
@@ -126,6 +169,34 @@ struct DraftTests {
             for _ in 0..<200_000 { draft.append([.text("0123456789")]) }
             let entry = try await draft.stop()
             #expect(entry.message.text.utf8.count == 2_000_000)
+        }
+    }
+
+    @Test("a signed thought is whole after the disk was full in the middle of it")
+    func fullThought() async throws {
+        try await withFolder { folder in
+            await #expect(processExitsWith: .success) { [folder = folder as String] in
+                signal(SIGXFSZ, SIG_IGN)
+                let clock = TestClock()
+                let days = Days()
+                let history = History("\(folder)/chat.db", clock: clock, now: { days.next })
+                let chat = try await history.talk("Hello")
+                let draft = history.begin(in: chat.id, after: chat.head)
+                draft.append([.reasoning("One ")])
+                await clock.waitForSleepers()
+                try limitFiles(1)
+                draft.append([.reasoning("two ")])
+                clock.advance(by: .milliseconds(150))
+                await clock.waitForSleepers()
+                draft.append([.reasoning("three"), .thought(Reasoning("", signature: "proof"))])
+                try limitFiles(.max)
+                clock.advance(by: .milliseconds(150))
+                await clock.waitForSleepers()
+                let parts = try await history.entries(of: chat.id).last?.message.parts
+                #expect(parts == [.reasoning(Reasoning("One two three", signature: "proof"))])
+                try await draft.stop()
+                await history.close()
+            }
         }
     }
 

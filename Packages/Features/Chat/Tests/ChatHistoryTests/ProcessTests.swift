@@ -51,6 +51,73 @@ struct ProcessTests {
         }
     }
 
+    @Test("a process that is killed behind a signed thought leaves it whole, or the beginning without a proof")
+    func killedThought() async throws {
+        for isSigned in [true, false] {
+            try await withFolder { folder in
+                await #expect(processExitsWith: .signal(SIGKILL)) {
+                    [folder = folder as String, isSigned = isSigned as Bool] in
+                    let days = Days()
+                    let history = History("\(folder)/chat.db", now: { days.next })
+                    let chat = try await history.talk("Hello")
+                    let draft = history.begin(in: chat.id, after: chat.head, model: "m")
+                    func isStored(_ condition: ([Message.Part]) -> Bool) async throws {
+                        while !condition(try await history.entries(of: chat.id).last?.message.parts ?? []) {
+                            await Task.yield()
+                        }
+                    }
+                    for word in ["One ", "two ", "three"] {
+                        draft.append([.reasoning(word)])
+                        try await isStored { "\($0)".contains(word) }
+                    }
+                    if isSigned {
+                        draft.append([.thought(Reasoning("", signature: "proof"))])
+                        try await isStored { "\($0)".contains("proof") }
+                    }
+                    kill(getpid(), SIGKILL)
+                }
+                let days = Days()
+                let history = History("\(folder)/chat.db", now: { days.next })
+                let chat = try #require(try await history.list().items.first)
+                let thought = Reasoning("One two three", signature: isSigned ? "proof" : nil)
+                for _ in 0..<2 {
+                    let entry = try #require(try await history.entries(of: chat.id).dropFirst().first)
+                    #expect(entry.state == .interrupted && entry.message.parts == [.reasoning(thought)])
+                    #expect(entry.sent == (isSigned ? Message(.assistant, [.reasoning(thought)]) : nil))
+                    // The next who writes gives it its last form.
+                    try await history.begin(in: chat.id, after: entry.id).stop(Message(.assistant, "More"))
+                }
+                #expect(try await history.count("pieces") == 0)
+                await history.close()
+            }
+        }
+    }
+
+    @Test("what a version before stored as the rest of a signed thought is not taken for the whole")
+    func olderRest() async throws {
+        try await withFolder { folder in
+            let days = Days()
+            let history = History("\(folder)/chat.db", now: { days.next })
+            let chat = try await history.talk("Hello")
+            do {
+                let lost = history.begin(in: chat.id, after: chat.head)
+                lost.append([.reasoning("One ")])
+                while try await history.entries(of: chat.id).count < 2 { await Task.yield() }
+                try await history.database.write { connection in
+                    _ = try connection.run(
+                        """
+                        INSERT INTO pieces (message, number, parts) SELECT id, 9,
+                            '[{"type": "reasoning", "text": "two", "signature": "proof"}, {"type": "text", "text": "x"}]'
+                            FROM messages WHERE state = 'streaming'
+                        """)
+                }
+            }
+            let entry = try #require(try await history.entries(of: chat.id).last)
+            #expect(entry.message.parts == [.reasoning(Reasoning("One two")), .text("x")])
+            await history.close()
+        }
+    }
+
     @Test("while its process lives an answer is shown as streaming, by others too")
     func alive() async throws {
         try await withFolder { folder in

@@ -68,7 +68,7 @@ public final class Draft: Sendable {
 extension Draft {
     /// Stores what there is, again and again with a pause between, until nothing new has come.
     private func save() async {
-        while let (parts, number, row) = nextPiece() {
+        while let (parts, source, number, row) = nextPiece() {
             do {
                 let row = try await write(parts, number, row)
                 state.withLock { state in
@@ -77,28 +77,31 @@ extension Draft {
                 }
             } catch {
                 // It may work next time, when somebody has made space. If not, the end tells why.
-                putBack(parts)
+                putBack(source)
             }
             do { try await history.clock.sleep(for: Self.interval) } catch { return }
         }
     }
 
-    private func nextPiece() -> (parts: [Message.Part], number: Int, row: Row?)? {
+    /// What is to be stored, and what it was taken from.
+    private func nextPiece() -> (parts: [Message.Part], source: PartCollector, number: Int, row: Row?)? {
         state.withLock { state in
             // What may be the beginning of a secret is stored once more of it has come.
-            let (parts, rest) = state.unsaved.kept(by: history.redactor)
+            let (parts, source, rest) = state.unsaved.kept(by: history.redactor)
             guard !state.isEnded, state.row == nil || !parts.isEmpty else {
                 state.saver = nil
                 return nil
             }
             state.unsaved = rest
-            return (parts, state.pieces, state.row)
+            return (parts, source, state.pieces, state.row)
         }
     }
 
-    private func putBack(_ parts: [Message.Part]) {
+    private func putBack(_ source: PartCollector) {
         state.withLock { state in
-            state.unsaved = PartCollector(joining: parts + state.unsaved.parts)
+            let later = state.unsaved
+            state.unsaved = source
+            state.unsaved.add(later)
         }
     }
 
