@@ -1,5 +1,6 @@
 import Capabilities
-import GatewayStore
+public import GatewayStore
+public import ToolKit
 public import TurnLoop
 
 extension Turns {
@@ -34,6 +35,12 @@ extension Turns {
 
     /// The questions of a session that wait for an answer, the oldest first.
     public func openApprovals(of session: String) -> [ApprovalTicket] { parts.approvals.tickets(of: session) }
+
+    /// The folder of a project for a client that looks into it or writes there by itself. What a rule of the settings or of
+    /// the project keeps from tools is kept from it, too.
+    public func workspace(of project: Project) throws(GatewayError) -> Workspace {
+        try project.workspace(parts.settings, parts.settings.policy(in: project, nil, .readOnly))
+    }
 
     func session(_ id: String) async throws -> Session {
         guard let session = try await parts.store.session(id) else { throw GatewayError.noSession(id) }

@@ -1,5 +1,6 @@
 import Capabilities
 import GatewayStore
+import GatewayTurns
 import HTTPCore
 import HTTPServer
 import ToolKit
@@ -18,14 +19,10 @@ struct FileRoutes {
     private var ignored: RouteInput<Bool> { .query("ignored", "Also what .gitignore leaves out", default: false) }
     private var limit: RouteInput<Int> { .query("limit", "At most so many", in: 1...10_000, default: 1000) }
 
+    /// Rules that keep something from tools keep it from clients as well, or a model's client could fetch it for the model.
     private func workspace(_ project: String) async throws -> Workspace {
         let project = try await services.project(project)
-        do {
-            return try Workspace(canonical: project.path)
-        } catch {
-            throw RequestProblem(
-                .conflict, code: "gateway.folder-missing", "the project's folder cannot be opened: \(error.message)")
-        }
+        return try services.turns.workspace(of: project)
     }
 
     // MARK: - Looking around

@@ -1,9 +1,11 @@
 import FileKit
+import GatewayTurns
 import Glibc
 import HTTPClient
 import HTTPCore
 import JSON
 import Testing
+import TurnLoop
 
 @Suite("Files of projects", .timeLimit(.minutes(5))) struct FileRouteTests {
     private func withProject(
@@ -50,6 +52,54 @@ import Testing
             #expect(answer.status.code == status)
             #expect((answer.headers["Content-Range"] ?? "") == told)
             if status != 416 { #expect(answer.text == text) }
+        }
+    }
+
+    @Test("what a rule keeps from tools is not listed, not found, not read and not written", arguments: [true, false])
+    func denied(isOfProject: Bool) async throws {
+        let rules: JSON = [
+            ["verdict": "deny", "tool": "fs.read", "arguments": ["/path": "secrets/**"]],
+            ["verdict": "deny", "tool": "fs.write", "arguments": ["/path": "lock"]],
+            ["verdict": "deny", "tool": "bash.run"],
+        ]
+        var settings = TurnSettings()
+        if !isOfProject { settings.rules = try ApprovalPolicy(json: rules).rules }
+        try await withGateway(settings) { gateway in
+            let id = try await gateway.makeProject(rules: isOfProject ? rules : [])
+            let path = "/v1/projects/\(id)"
+            let folder = try #require(try await gateway.json(.get, path)["path"]?.string)
+            try Files.makeDirectories("\(folder)/secrets/deep")
+            for name in ["secrets/key", "secrets/deep/key", "lock", "open"] {
+                try Files.writeAtomically(Array("canary in \(name)\n".utf8), to: "\(folder)/\(name)")
+            }
+            unsafe symlink("secrets/key", "\(folder)/way")
+
+            let whole = try await gateway.send(.get, "\(path)/files?depth=9")
+            #expect(whole.text.contains("\"open\"") && whole.text.contains("\"lock\""), "\(whole.text)")
+            #expect(!whole.text.contains("secrets/"), "\(whole.text)")
+            let matching = try await gateway.send(.get, "\(path)/files?glob=**/*")
+            #expect(matching.text.contains("\"open\"") && !matching.text.contains("secrets/"), "\(matching.text)")
+            let hits = try await gateway.send(.get, "\(path)/search?pattern=canary")
+            #expect(hits.text.contains("canary in open") && !hits.text.contains("secrets"), "\(hits.text)")
+
+            for name in ["secrets/key", "secrets/deep/key", "./secrets/../secrets/key", "way", "secrets/none"] {
+                let read = try await gateway.send(.get, "\(path)/files/\(name)")
+                #expect(read.status.code == 403 && read.text.contains("a rule of the person keeps"), "\(read.text)")
+                let written = try await gateway.put("\(path)/files/\(name)", Array("changed".utf8))
+                #expect([400, 403].contains(written.status.code), "\(name): \(written.status) \(written.text)")
+            }
+            for query in ["files?path=secrets", "search?pattern=canary&path=secrets/key"] {
+                let refused = try await gateway.send(.get, "\(path)/\(query)")
+                #expect(refused.status.code == 403 && !refused.text.contains("canary in"), "\(query): \(refused.text)")
+            }
+            #expect(try await gateway.send(.get, "\(path)/files/lock").text == "canary in lock\n")
+            #expect(try await gateway.put("\(path)/files/lock", []).status == .forbidden)
+            #expect(try await gateway.put("\(path)/files/open", []).status == .ok)
+            for name in ["secrets/key", "secrets/deep/key", "lock"] {
+                let bytes = try Files.read("\(folder)/\(name)", limit: 100)
+                #expect(String(decoding: bytes, as: UTF8.self) == "canary in \(name)\n")
+            }
+            #expect(!Files.exists("\(folder)/secrets/none"))
         }
     }
 
