@@ -69,6 +69,7 @@ public struct Workbench: Sendable {
             ?? Surroundings(
                 environment: recipe.environment, locations: loader.locations, clock: ContinuousClock(),
                 now: Timestamp.now)
+        if present == nil { surroundings.redactor.learn(secretsIn: recipe.environment) }
         let composition = Composition(
             recipe.features, settings: settings, selection: .init(only: recipe.options.only),
             surroundings: surroundings)

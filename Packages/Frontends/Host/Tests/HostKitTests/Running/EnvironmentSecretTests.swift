@@ -1,0 +1,37 @@
+import Capabilities
+import HostKit
+import Registry
+import Testing
+
+@Suite("Secrets in the environment")
+struct EnvironmentSecretTests {
+    @Test("are taken out by the names of their variables, whoever uses them")
+    func learnt() async throws {
+        try await withBench { bench in
+            bench.variables = [
+                "LAB_TOKEN": "oak tree+birch", "db_password": "eightsig", "PASSWORD": "alone-and-long",
+                "MARTLET_UNUSED_API_KEY": "never-used-by-anybody",
+            ]
+            let redactor = bench.workbench.host.redactor
+            #expect(redactor.kept("is oak tree+birch!") == "is ‹redacted:LAB_TOKEN›!")
+            #expect(redactor.kept("is oak%20tree%2Bbirch!") == "is ‹redacted:LAB_TOKEN›!")
+            #expect(redactor.kept("eightsig") == "‹redacted:db_password›")
+            #expect(redactor.redact("alone-and-long never-used-by-anybody").contains("-") == false)
+        }
+    }
+
+    @Test("are not what is short, what only names a file, and what other variables hold")
+    func harmless() async throws {
+        try await withBench { bench in
+            let file = "\(bench.home)/key.json"
+            try bench.write("{}", to: file)
+            bench.variables = [
+                "USE_TOKEN": "1", "A_SECRET": "true", "B_SECRET": "enabled", "GOOGLE_APPLICATION_CREDENTIALS": file,
+                "TOKENS_SEEN": "12345678", "EDITOR": "emacs --quick", "EMPTY_TOKEN": "",
+            ]
+            let redactor = bench.workbench.host.redactor
+            let text = "1 true enabled \(file) 12345678 emacs --quick /usr/bin:/bin \(bench.home)"
+            #expect(redactor.redact(text) == text && redactor.kept(text) == text)
+        }
+    }
+}
