@@ -7,13 +7,14 @@ extension GatewayStore {
     public func audit(_ entry: AuditEntry) async throws {
         let time = now()
         let detail = Self.shortened(redactor?.kept(entry.detail) ?? entry.detail)
+        let subject = entry.subject.map(kept)
         _ = try await finish { connection in
             try connection.run(
                 """
                 INSERT INTO audit (time, project, session, actor, action, subject, decision, detail)
                     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-                time, entry.project, entry.session, entry.actor, entry.action, entry.subject, entry.decision,
+                time, entry.project, entry.session, entry.actor, entry.action, subject, entry.decision,
                 Written(detail))
         }
     }

@@ -10,7 +10,7 @@ extension GatewayStore {
             throw GatewayStoreError(.invalid, "a project needs the absolute path of its folder")
         }
         try Self.check(name: new.name)
-        let time = now()
+        let (time, new) = (now(), kept(new))
         return try await database.write { try $0.create(new, at: time) }
     }
 
@@ -19,7 +19,7 @@ extension GatewayStore {
     /// - Returns: the project, and whether it is new.
     public func openProject(_ new: NewProject) async throws -> (project: Project, isNew: Bool) {
         try Self.check(name: new.name)
-        let time = now()
+        let (time, new) = (now(), kept(new))
         return try await database.write { connection in
             guard let known = try connection.findProject(at: new.path) else {
                 return (try connection.create(new, at: time), true)
@@ -82,6 +82,7 @@ extension GatewayStore {
     public func updateProject(_ id: String, _ change: ProjectChange) async throws -> Project {
         if let name = change.name { try Self.check(name: name) }
         let time = now()
+        let (name, description) = (change.name.map(kept), change.description.map(kept))
         return try await database.write { connection in
             let project = try connection.project(id)
             let budget = change.budget ?? project.budget
@@ -90,7 +91,7 @@ extension GatewayStore {
                 UPDATE projects SET name = ?, description = ?, rules = ?, project_tokens = ?, project_cost = ?,
                     session_tokens = ?, session_cost = ?, updated = max(updated, ?) WHERE id = ?
                 """,
-                change.name ?? project.name, change.description ?? project.description,
+                name ?? project.name, description ?? project.description,
                 Written(change.rules ?? project.rules), budget.project.tokens, budget.project.cost?.nanodollars,
                 budget.session.tokens, budget.session.cost?.nanodollars, time, id)
             return try connection.project(id)
@@ -112,6 +113,13 @@ extension GatewayStore {
             if let busy = try connection.running(turns, inProject: id).first { throw GatewayStoreError.busy(busy) }
             _ = try connection.run("DELETE FROM projects WHERE id = ?", id)
         }
+    }
+
+    /// Its folder and its rules are what they are: changed they would be another's.
+    private func kept(_ new: NewProject) -> NewProject {
+        var new = new
+        (new.name, new.description) = (kept(new.name), new.description.map(kept))
+        return new
     }
 
     private static func check(name: String) throws(GatewayStoreError) {

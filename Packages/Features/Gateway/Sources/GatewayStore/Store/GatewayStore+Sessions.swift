@@ -8,10 +8,9 @@ extension GatewayStore {
     public func createSession(_ new: NewSession) async throws -> Session {
         let time = now()
         let id = Identifier.make(at: time)
-        let (title, system) = (kept(new.title ?? ""), new.systemPrompt.map(kept))
+        let (title, system, selection) = (kept(new.title ?? ""), new.systemPrompt.map(kept), kept(new.selection))
         return try await database.write { [turns] connection in
             if let project = new.project { _ = try connection.project(project) }
-            let selection = new.selection
             try connection.run(
                 """
                 INSERT INTO sessions
@@ -45,6 +44,7 @@ extension GatewayStore {
     }
 
     public func setTools(_ selection: ToolSelection, of session: String) async throws {
+        let selection = kept(selection)
         try await change(session) { connection in
             try connection.run(
                 "UPDATE sessions SET servers = ?, tools = ?, priority = ?, audit_log = ? WHERE id = ?",
@@ -137,7 +137,12 @@ extension GatewayStore {
     /// What somebody has called it, who may well use more words than are shown of a message.
     private static func name(_ title: String) -> String { Line.title(of: title, longest: 200) }
 
-    private func kept(_ text: String) -> String { redactor?.kept(text) ?? text }
+    /// Its names are a client's, who may have written anything there.
+    private func kept(_ selection: ToolSelection) -> ToolSelection {
+        ToolSelection(
+            servers: selection.servers?.map(kept), tools: selection.tools?.map(kept),
+            priority: selection.priority.map(kept), auditLog: selection.auditLog)
+    }
 
     /// `body` tells how many rows it has changed.
     private func change(_ session: String, _ body: @escaping @Sendable (Connection) throws -> Int) async throws {

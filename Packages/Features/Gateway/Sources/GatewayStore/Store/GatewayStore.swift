@@ -1,6 +1,7 @@
 public import Capabilities
 public import ProcessKit
 public import StorageKit
+public import TurnLoop
 
 /// What the gateway remembers: projects, sessions with their messages, what they took, and who did what.
 ///
@@ -39,6 +40,15 @@ public final class GatewayStore: Sendable {
 
     /// A message as it is stored.
     public func kept(_ message: Message) -> Message { redactor?.kept(message) ?? message }
+
+    /// A text as it is stored.
+    func kept(_ text: String) -> String { redactor?.kept(text) ?? text }
+
+    /// Whether a rule that somebody wants to be remembered has a secret in it. Changed it would be about something else.
+    public func holdsSecret(_ rule: ApprovalRule) -> Bool {
+        guard let redactor else { return false }
+        return redactor.kept(rule.json) != rule.json
+    }
 
     /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.
     public static func database(

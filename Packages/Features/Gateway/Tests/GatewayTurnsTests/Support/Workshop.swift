@@ -23,14 +23,15 @@ struct Workshop: Sendable {
         _ models: (any ModelProvider)..., settings: TurnSettings = TurnSettings(), sources: [any ToolSource] = [],
         rules: [ApprovalRule] = [], budget: ProjectBudget = ProjectBudget(),
         clock: any Clock<Duration> = ContinuousClock(), now: (@Sendable () -> Timestamp)? = nil,
-        tracer: Tracer? = nil, _ body: (Workshop) async throws -> Void
+        tracer: Tracer? = nil, redactor: Redactor? = nil, _ body: (Workshop) async throws -> Void
     ) async throws {
         try await TemporaryDirectory.run { folder in
             let days = Days()
             let now = now ?? { days.next }
             try Files.makeDirectories("\(folder)/project")
             try Files.writeAtomically(Array("one\ntwo // TODO: three\n".utf8), to: "\(folder)/project/notes.txt")
-            let store = GatewayStore(GatewayStore.database(at: "\(folder)/gateway.db"), now: now)
+            let store = GatewayStore(
+                GatewayStore.database(at: "\(folder)/gateway.db"), without: redactor, now: now)
             let project = try await store.createProject(
                 NewProject(name: "Sample", path: "\(folder)/project", rules: rules, budget: budget))
             let turns = Turns(
