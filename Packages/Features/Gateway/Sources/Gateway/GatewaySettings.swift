@@ -87,7 +87,8 @@ enum GatewaySettings {
     static let dayCost = Setting<Double?>(
         "day-cost", "What all turns of a day may cost, in US dollars", in: costs)
     /// What is beyond the range of whole numbers of a billionth is no limit that anybody reaches.
-    private static let costs = 0...1e9
+    static let largestCost = 1e9
+    private static let costs = 0...largestCost
     static let drain = Setting(
         "drain-limit", "How long turns may go on once the gateway is told to end", default: Duration.seconds(8))
 

@@ -62,7 +62,7 @@ public struct GatewayError: Failure {
         public static let sessionBusy = Kind("session-busy", 409)
         /// The project's folder cannot be opened.
         public static let folderMissing = Kind("folder-missing", 409)
-        /// The tokens or the money of a session, a project or a day are used up.
+        /// The tokens or the money of a session, a project, a client's token or a day are used up.
         public static let budgetExceeded = Kind("budget-exceeded", 429)
         /// The gateway is being shut down.
         public static let closing = Kind("closing", 503)
@@ -74,6 +74,8 @@ public struct GatewayError: Failure {
 
         // How a turn may end before the model has had its say.
 
+        /// The token with which it was asked for was revoked or has ended.
+        public static let tokenEnded = Kind("token-ended", 401)
         public static let timeLimit = Kind("time-limit", 504)
         public static let roundLimit = Kind("round-limit", 429)
         public static let outputLimit = Kind("output-limit", 429)

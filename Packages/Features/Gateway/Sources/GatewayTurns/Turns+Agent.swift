@@ -24,7 +24,7 @@ extension Turns {
         let wanted = input.chat.model.isEmpty ? session?.model ?? "" : input.chat.model
         let choice = try await catalogue.choice(named: wanted, default: parts.settings.defaultModel)
         if case .claude = choice.backend, project == nil { throw GatewayError.needsProject(choice.name) }
-        try await admit(session: session?.id, project: project?.id)
+        try await admit(session: session?.id, project: project?.id, client: input.client)
         let policy = parts.settings.policy(in: project, session, input.mode)
         let all = try await sources(in: project, policy)
         if let selection = input.selection { try await check(selection, among: all) }
@@ -52,7 +52,7 @@ extension Turns {
         do {
             let control = TurnControl()
             let agent = AgentTurn(parts: parts, plan: plan, control: control)
-            let turn = try table.start(session: open.id, control) { await agent.run() }
+            let turn = try table.start(session: open.id, client: input.client, control) { await agent.run() }
             return OpenTurn(
                 turn, place: plan.place, keepsRunning: input.keepsRunning ?? parts.settings.keepsRunning)
         } catch {

@@ -15,10 +15,10 @@ extension Turns {
     }
 
     /// Texts as vectors: the answer to OpenAI's `POST /v1/embeddings`, whose body this is.
-    public func embeddings(_ body: JSONObject) async throws -> JSONObject {
+    public func embeddings(_ body: JSONObject, for client: TurnClient? = nil) async throws -> JSONObject {
         let choice = try await catalogue.choice(named: body["model"]?.string ?? "", default: nil)
         let model = choice.description
-        if parts.hasDayBudget { try await admit(session: nil, project: nil) }
+        if parts.isLimited(client) { try await admit(session: nil, project: nil, client: client) }
         var asked = body
         asked["model"] = .string(model.id)
         guard case .provider(let provider) = choice.backend, var answer = try await provider.embeddings(asked) else {
@@ -28,7 +28,8 @@ extension Turns {
         }
         var usage = Usage(inputTokens: answer["usage"]?["prompt_tokens"]?.int, outputTokens: 0)
         usage.cost = model.price?.cost(of: usage)
-        try await parts.store.account(UsageEntry(provider: model.provider, model: model.id, usage: usage))
+        try await parts.store.account(
+            UsageEntry(client: client?.name, provider: model.provider, model: model.id, usage: usage))
         answer["model"] = .string(choice.name)
         return answer
     }

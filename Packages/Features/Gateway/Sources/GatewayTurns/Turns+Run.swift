@@ -38,14 +38,14 @@ extension Turns {
     }
 
     /// Refuses, and writes down, what would go over a budget.
-    func admit(session: String?, project: String?) async throws {
+    func admit(session: String?, project: String?, client: TurnClient?) async throws {
         do {
-            try await parts.checkBudget(session: session, project: project)
+            try await parts.checkBudget(session: session, project: project, client: client)
         } catch let error as GatewayError {
             try await parts.store.audit(
                 AuditEntry(
                     project: project, session: session, actor: "gateway", action: "turn.refused",
-                    detail: ["reason": .string(error.code), "message": .string(error.message)]))
+                    subject: client?.name, detail: ["reason": .string(error.code), "message": .string(error.message)]))
             throw error
         }
     }
@@ -53,7 +53,7 @@ extension Turns {
     private func open(completion input: TurnInput) async throws -> OpenTurn {
         let choice = try await catalogue.choice(named: input.chat.model, default: parts.settings.defaultModel)
         guard case .provider(let provider) = choice.backend else { throw GatewayError.needsProject(choice.name) }
-        if parts.hasDayBudget { try await admit(session: nil, project: nil) }
+        if parts.isLimited(input.client) { try await admit(session: nil, project: nil, client: input.client) }
         return try start(input, choice, provider, await provider.dialect(of: choice.description.id))
     }
 
@@ -74,8 +74,9 @@ extension Turns {
         let dropped = try TranslationTable.translate(&request, to: dialect)
         let control = TurnControl()
         let completion = try Completion(
-            parts: parts, provider: provider, model: choice.description, request: request, control: control)
-        let turn = try table.start(session: nil, control) { await completion.run() }
+            parts: parts, provider: provider, model: choice.description, request: request, client: input.client,
+            control: control)
+        let turn = try table.start(session: nil, client: input.client, control) { await completion.run() }
         return OpenTurn(turn, place: completion.place, dropped: dropped, keepsRunning: false)
     }
 }

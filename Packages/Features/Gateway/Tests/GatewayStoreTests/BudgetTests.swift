@@ -78,6 +78,48 @@ struct BudgetTests {
         }
     }
 
+    @Test("the limit of a client's token counts what the client took today, in sessions and beside them, and names it")
+    func client() async throws {
+        let days = Days()
+        try await withStore(days: days) { store in
+            let budget = BudgetLimit(tokens: 30, cost: Cost(nanodollars: 5))
+            try await store.addClient(
+                GatewayClient(name: "ci", scopes: [.chat], created: Days.start, budget: budget), digest: [1])
+            try await store.addClient(GatewayClient(name: "free", scopes: [.chat], created: Days.start), digest: [2])
+            #expect(try await store.clients().map(\.budget) == [budget, BudgetLimit()])
+            #expect(try await store.client(digest: [1])?.client.budget == budget)
+            let session = try await store.makeSession()
+            let lease = try await store.beginTurn(session: session.id)
+            try await store.append(
+                TurnMessage(Message(.assistant, "a"), usage: Self.usage(20, 1)), provider: "p", model: "m",
+                client: "ci",
+                lease: lease)
+            try await store.endTurn(lease)
+            for name in ["free", "owner", nil] {
+                try await store.account(
+                    UsageEntry(client: name, provider: "p", model: "m", usage: Self.usage(100, 100)))
+                #expect(try await store.checkBudget(session: session.id, client: name).lines == [])
+            }
+            let state = try await store.checkBudget(session: session.id, client: "ci", day: BudgetLimit(tokens: 1000))
+            #expect(state.lines.map(\.scope) == [.client, .day] && state.remainingTokens == 10)
+            try await store.account(UsageEntry(client: "ci", provider: "p", model: "m", usage: Self.usage(10, 1)))
+            let spent = try #require(try await store.checkBudget(client: "ci").spent)
+            #expect(spent.scope == .client)
+            #expect(spent.message.contains("the token 'ci' today is used up (30 of 30 tokens)"), "\(spent.message)")
+            days.skip(days: 1)
+            #expect(try await store.checkBudget(client: "ci").spent == nil)
+            let unstored = try await store.checkBudget(client: "ci", unstored: Self.usage(2, 5)).spent
+            #expect(unstored?.message.contains("($0.0000 of $0.0000)") == true, "\(String(describing: unstored))")
+            // A new token of the name goes on with what the old one took.
+            try await store.account(UsageEntry(client: "ci", provider: "p", model: "m", usage: Self.usage(30, nil)))
+            try await store.removeClient(named: "ci")
+            #expect(try await store.checkBudget(client: "ci").lines == [])
+            try await store.addClient(
+                GatewayClient(name: "ci", scopes: [.chat], created: Days.start, budget: budget), digest: [3])
+            #expect(try await store.checkBudget(client: "ci").spent?.scope == .client)
+        }
+    }
+
     @Test("a limit of zero allows nothing")
     func zero() async throws {
         try await withStore { store in

@@ -26,4 +26,21 @@ struct ClientTests {
             #expect(try await store.client(digest: [1, 2]) == nil)
         }
     }
+
+    @Test("count as long as they are there and have not ended")
+    func valid() async throws {
+        try await withStore { store in
+            let rows: [(String, [UInt8], Int64?)] = [("a", [1], nil), ("b", [2], 10), ("c", [3], 11)]
+            for (name, digest, expires) in rows {
+                let client = GatewayClient(
+                    name: name, scopes: [.chat], created: Days.start,
+                    expires: expires.map { Timestamp(microseconds: $0) })
+                try await store.addClient(client, digest: digest)
+            }
+            let now = Timestamp(microseconds: 10)
+            #expect(try await store.validDigests(at: now) == ["a": [1], "c": [3]])
+            try await store.removeClient(named: "a")
+            #expect(try await store.validDigests(at: now) == ["c": [3]])
+        }
+    }
 }

@@ -59,11 +59,11 @@ extension GatewayStore {
     func checkSums() async throws {
         let differing = try await number(
             """
-            SELECT count(*) FROM (SELECT day, project, session, provider, model, sum(answers), sum(input), sum(output),
-                sum(cached), sum(cache_write), sum(reasoning), sum(cost), sum(unpriced) FROM usage_days
-                GROUP BY 1, 2, 3, 4, 5
-            EXCEPT SELECT day, project, session, provider, model, count(*), sum(input), sum(output), sum(cached),
-                sum(cache_write), sum(reasoning), sum(cost), sum(cost IS NULL) FROM usage GROUP BY 1, 2, 3, 4, 5)
+            SELECT count(*) FROM (SELECT day, client, project, session, provider, model, sum(answers), sum(input),
+                sum(output), sum(cached), sum(cache_write), sum(reasoning), sum(cost), sum(unpriced) FROM usage_days
+                GROUP BY 1, 2, 3, 4, 5, 6
+            EXCEPT SELECT day, client, project, session, provider, model, count(*), sum(input), sum(output), sum(cached),
+                sum(cache_write), sum(reasoning), sum(cost), sum(cost IS NULL) FROM usage GROUP BY 1, 2, 3, 4, 5, 6)
             """)
         #expect(differing == 0)
         let answers = try await number("SELECT coalesce(sum(answers), 0) FROM usage_days")

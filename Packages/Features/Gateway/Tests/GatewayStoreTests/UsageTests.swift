@@ -102,6 +102,7 @@ struct UsageTests {
             let (entry, key) = (one.entry, one.keys[group] ?? nil)
             if let session = filter.session, session != entry.session { continue }
             if let project = filter.project, project != entry.project { continue }
+            if let client = filter.client, client != entry.client { continue }
             if let provider = filter.provider, provider != entry.provider { continue }
             if let model = filter.model, model != entry.model { continue }
             if let from = filter.from, one.day < from { continue }
@@ -124,7 +125,7 @@ struct UsageTests {
             cost: maybe(&random).map(Cost.init(nanodollars:)))
     }
 
-    @Test("sums by message, session, project, model and day are exact under every filter")
+    @Test("sums by message, session, project, client, model and day are exact under every filter")
     func exact() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -134,12 +135,14 @@ struct UsageTests {
             for _ in 0..<4 { sessions.append(try await store.makeSession()) }
             sessions.append(try await store.createSession(NewSession(project: sessions[2]?.project)))
             let (providers, models) = (["p", "q"], ["m", "n/x", ""])
+            let clients: [String?] = [nil, "owner", "ci"]
             var known: [Known] = []
             for _ in 0..<400 {
                 if Int.random(in: 0..<40, using: &random) == 0 { days.skip(days: .random(in: 1...3, using: &random)) }
                 let session = sessions.randomElement(using: &random) ?? nil
                 let entry = UsageEntry(
                     project: session?.project, session: session?.id,
+                    client: clients.randomElement(using: &random) ?? nil,
                     provider: providers.randomElement(using: &random) ?? "",
                     model: models.randomElement(using: &random) ?? "", usage: Self.usage(&random))
                 var number: Int?
@@ -147,7 +150,7 @@ struct UsageTests {
                     let lease = try await store.beginTurn(session: session.id)
                     let message = TurnMessage(Message(.assistant, "a"), usage: entry.usage)
                     number = try await store.append(
-                        message, provider: entry.provider, model: entry.model, lease: lease)
+                        message, provider: entry.provider, model: entry.model, client: entry.client, lease: lease)
                     try await store.endTurn(lease)
                 } else {
                     try await store.account(entry)
@@ -155,6 +158,7 @@ struct UsageTests {
                 let day = Day(days.next)
                 let keys: [UsageGroup: String?] = [
                     .message: number.map { String($0) }, .session: entry.session, .project: entry.project,
+                    .client: entry.client,
                     .model: "\(entry.provider)/\(entry.model)", .day: day.description,
                 ]
                 known.append(Known(keys: keys, entry: entry, day: day))
@@ -169,6 +173,7 @@ struct UsageTests {
                 filters.append(
                     UsageFilter(
                         session: pick(one.entry.session), project: pick(one.entry.project),
+                        client: pick(one.entry.client),
                         provider: pick(one.entry.provider), model: pick(one.entry.model), from: pick(one.day),
                         through: pick(other.day)))
             }

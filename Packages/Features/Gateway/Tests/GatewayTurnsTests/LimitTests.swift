@@ -119,6 +119,45 @@ struct LimitTests {
         }
     }
 
+    @Test("the budget of a client's token ends a turn by one round beyond it, and refuses the next until tomorrow")
+    func client() async throws {
+        let model = endless()
+        try await Workshop.run(model, sources: [TestTools()]) { workshop in
+            for (name, tokens) in [("ci", 60), ("rich", 1_000_000)] {
+                try await workshop.store.addClient(
+                    GatewayClient(
+                        name: name, scopes: [.chat], created: Timestamp(microseconds: 0), budget: BudgetLimit(tokens: tokens)),
+                    digest: Array(name.utf8))
+            }
+            func say(_ name: String, _ credential: String?, isAgent: Bool = true) async throws -> TurnReport {
+                var input = workshop.input("Go")
+                if !isAgent { input = TurnInput(ChatRequest(model: "scripted/one", messages: [Message(.user, "Hi")])) }
+                input.client = TurnClient(name, credential: credential)
+                return try await workshop.turns.run(input) { _ in }
+            }
+            let report = try await say("ci", "digest")
+            #expect(report.failure?.code == "gateway.budget-exceeded" && model.requests.count == 3)
+            for isAgent in [true, false] {
+                let error = await #expect(throws: GatewayError.self) {
+                    try await say("ci", "digest", isAgent: isAgent)
+                }
+                #expect(error?.status == 429 && error?.message.contains("the token 'ci' today is used up") == true)
+                let wait = try #require(error?.retryAfter)
+                #expect(wait > .zero && wait <= .seconds(86_400), "until the day ends")
+            }
+            let refused = try await workshop.audit().filter { $0.action == "turn.refused" }
+            #expect(refused.map(\.subject) == ["ci", "ci"] && model.requests.count == 3)
+            await #expect(throws: GatewayError.self) {
+                try await workshop.turns.embeddings(["model": "scripted/one"], for: TurnClient("ci", credential: "d"))
+            }
+            // The others have budgets of their own, or none.
+            #expect(try await say("rich", "digest", isAgent: false).failure == nil)
+            #expect(try await say("owner", nil, isAgent: false).failure == nil)
+            let sums = try await workshop.store.usage(by: .client)
+            #expect(Set(sums.map(\.key)) == ["ci", "rich", "owner"] && sums.first?.tokens == 84)
+        }
+    }
+
     @Test("a history that is too long for the model is cut, and the client is told")
     func context() async throws {
         let model = ScriptedModel(

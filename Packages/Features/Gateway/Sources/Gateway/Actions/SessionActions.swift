@@ -35,10 +35,12 @@ struct SessionActions {
             .option("by", "One line for each", default: UsageGroup.day),
             .option("project", "Only in this project, by its id or name", as: String?.self),
             .option("session", "Only in this session", as: String?.self),
+            .option("client", "Only for this client, by the name of its token; 'owner' is you", as: String?.self),
             .option("since", "Only since that day", as: Timestamp?.self)
-        ) { context, group, project, session, since in
+        ) { context, group, project, session, client, since in
             if let session { try await requireKnown(session) }
-            let filter = UsageFilter(session: session, project: try await id(of: project), from: since.map { Day($0) })
+            let filter = UsageFilter(
+                session: session, project: try await id(of: project), client: client, from: since.map { Day($0) })
             return context.rows(
                 try await services.store.usage(by: group, filter).map(UsageRow.init),
                 orSay: "no answer went through the gateway yet, as far as was asked for")

@@ -36,8 +36,9 @@ struct GatewayServer {
         let (token, place) = try await services.token.current(context)
         let api = APIServices(
             store: services.store, version: context.host.version, now: context.host.now, parts: live.parts)
+        let clients = ClientTokens(services.store, now: context.host.now)
         let server = HTTPServer(
-            try Routes(try gatewayRoutes(api)), try configuration(api, wish, identity, following(token)))
+            try Routes(try gatewayRoutes(api)), try configuration(api, wish, identity, following(token), clients))
         let (started, signal) = AsyncStream.makeStream(of: [BoundAddress].self)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -58,6 +59,7 @@ struct GatewayServer {
                 break
             }
             async let _ = watch(live)
+            async let _ = clients.watch(live.running, on: context.host.clock)
             try await withTaskCancellationHandler {
                 try await group.waitForAll()
             } onCancel: {
@@ -72,7 +74,7 @@ struct GatewayServer {
     private var drain: Duration { settings[GatewaySettings.drain] }
 
     private func configuration(
-        _ api: APIServices, _ wish: ServeWish, _ identity: Identity?, _ token: LiveToken
+        _ api: APIServices, _ wish: ServeWish, _ identity: Identity?, _ token: LiveToken, _ clients: ClientTokens
     ) throws -> ServerConfiguration {
         var configuration = ServerConfiguration()
         configuration.adopt(api)
@@ -95,7 +97,6 @@ struct GatewayServer {
         configuration.spans += context.registry.all((any SpanSink).self)
         configuration.redactor = context.host.redactor
         configuration.now = context.host.now
-        let clients = ClientTokens(services.store, now: context.host.now)
         configuration.authenticate = { head in
             guard let shown = head.shownToken else { return nil }
             if token.equals(shown) { return ClientTokens.owner }

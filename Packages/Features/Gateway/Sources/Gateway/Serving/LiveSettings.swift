@@ -13,7 +13,7 @@ final class LiveSettings: Sendable {
     private let store: GatewayStore
     /// Where it listens besides, which commands of models must not reach.
     private let socket: String?
-    private let running: RunningTurns
+    let running: RunningTurns
     private let state = Mutex(State())
 
     private struct State {

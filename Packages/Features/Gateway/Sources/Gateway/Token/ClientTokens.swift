@@ -1,12 +1,13 @@
 import Capabilities
 import Cryptography
 import GatewayStore
+import GatewayTurns
 import HTTPCore
 import HTTPServer
 import Synchronization
 
 /// The tokens of single clients, as a gateway that runs knows them. Of each only the SHA-256 is kept. One that is revoked is
-/// refused with the next request.
+/// refused with the next request, and what runs for it ends within a second or two.
 final class ClientTokens: Sendable {
     /// Whoever has the token of `martlet gateway token`. Rules and projects are changed by the command line, or with a token
     /// that was made for it.
@@ -45,7 +46,29 @@ final class ClientTokens: Sendable {
         do { try await store.clientWasSeen(client) } catch {
             // A disk that is full is no reason to refuse somebody; only their last use is not known then.
         }
-        return Principal(name, grant: Self.grant(of: client))
+        return Principal(name, grant: Self.grant(of: client), credential: Hexadecimal.encode(kept))
+    }
+
+    /// How often somebody looks whether the tokens still count with which something runs.
+    static let interval = Duration.seconds(1)
+
+    /// Ends what runs for tokens that were revoked or have ended, until the task is cancelled. Another program may revoke one,
+    /// so that there is nothing to wait for but the time.
+    func watch(_ running: RunningTurns, on clock: any Clock<Duration>) async {
+        while true {
+            do { try await clock.sleep(for: Self.interval) } catch { return }
+            do { try await endRevoked(running) } catch {
+                // What cannot be looked up now says nothing about anybody, and is looked up again in a second.
+            }
+        }
+    }
+
+    private func endRevoked(_ running: RunningTurns) async throws {
+        let clients = running.clients
+        guard !clients.isEmpty else { return }
+        // By the digest, since another token may have been made with the same name.
+        let valid = try await store.validDigests(at: now()).mapValues { Hexadecimal.encode($0) }
+        for client in clients where valid[client.name] != client.credential { running.end(client) }
     }
 
     /// What the token of a client opens.

@@ -59,8 +59,12 @@ struct TokenActions {
     private var list: Action {
         Action("gateway.token.list", "List the tokens of single clients", .reads) { context in
             let now = context.host.now()
+            let today = Day(now)
+            let used = try await services.store.usage(by: .client, UsageFilter(from: today, through: today))
             return context.rows(
-                try await services.store.clients().map { ClientRow(client: $0, now: now) },
+                try await services.store.clients().map { client in
+                    ClientRow(client: client, now: now, used: used.first { $0.key == client.name })
+                },
                 orSay: "there are no client tokens yet; 'martlet gateway token create NAME' makes one")
         }
     }
@@ -97,6 +101,8 @@ struct TokenActions {
         }
     }
 
+    private static let costs = 0...GatewaySettings.largestCost
+
     private var create: Action {
         Action(
             "gateway.token.create", "Make a token for one client, and print it this once", .writes,
@@ -104,8 +110,10 @@ struct TokenActions {
             .option("scope", "What it may do: chat and read when absent", as: [ClientScope].self),
             .option("expires", "After how long it ends; never when absent", as: Duration?.self),
             .option("rate", "How many requests it may make in a minute; any number when absent", in: 1...1_000_000),
+            .option("day-tokens", "How many tokens it may take in a day; any number when absent", in: 0...Int.max),
+            .option("day-cost", "What it may cost in a day, in US dollars; anything when absent", in: Self.costs),
             .secret("token", "A token of yours instead of a new one") as Parameter<Secret?>
-        ) { context, name, scopes, lifetime, rate, given in
+        ) { context, name, scopes, lifetime, rate, tokens, cost, given in
             let now = context.host.now()
             if let lifetime, lifetime <= .zero {
                 throw ServingError(.settings, "--expires needs a time that is more than nothing")
@@ -116,7 +124,8 @@ struct TokenActions {
             services.surroundings.redactor.learn(token)
             let client = GatewayClient(
                 name: name, scopes: scopes.isEmpty ? [.chat, .read] : Set(scopes), created: now,
-                expires: lifetime.map { now + $0 }, rate: rate)
+                expires: lifetime.map { now + $0 }, rate: rate,
+                budget: BudgetLimit(tokens: tokens, cost: cost.map(Cost.init(dollars:))))
             try await services.store.addClient(client, digest: ClientTokens.digest(of: token))
             if given == nil { context.notice("copy the token now: it cannot be shown again") }
             return CreatedToken(client: client, token: token)
@@ -125,10 +134,12 @@ struct TokenActions {
         .details(
             "chat asks models and runs turns, whose models read the project's files and what was said; read looks at projects, "
                 + "sessions, files and usage; approve answers what a model has to ask for, and writes files; admin changes "
-                + "projects and their rules. Give --scope once for each: a console for approvals needs read and approve. A "
-                + "gateway that runs takes the token at once."
+                + "projects and their rules. Give --scope once for each: a console for approvals needs read and approve. What "
+                + "the client has taken in a day is counted by its name, and a request over the budget is refused until the "
+                + "next day (UTC). A gateway that runs takes the token at once."
         )
         .example("martlet gateway token create ci --scope chat --expires 90d --rate 60", "For a build server")
+        .example("martlet gateway token create nightly --day-tokens 200000 --day-cost 2.5", "With a budget a day")
         .example("martlet gateway token create console --scope read --scope approve", "For who watches the others")
     }
 
@@ -145,7 +156,7 @@ struct TokenActions {
             let name = arguments["name"]?.string ?? ""
             guard let client = try await services.store.clients().first(where: { $0.name == name }) else { return nil }
             let last = client.used.map { ", used last at \($0.iso8601)" } ?? ", never used"
-            return "End the token \(PlainText.escape(name))\(last); what runs for it goes on to its end"
+            return "End the token \(PlainText.escape(name))\(last); what runs for it ends, too"
         }
     }
 }
@@ -154,6 +165,8 @@ struct TokenActions {
 struct ClientRow: Record {
     let client: GatewayClient
     let now: Timestamp
+    /// What it has taken today; nil for nothing.
+    let used: UsageSum?
 
     /// Whether the token is still taken.
     enum State: String, Choice { case valid, ended }
@@ -168,6 +181,10 @@ struct ClientRow: Record {
         Field("expires", "When it ends") { $0.client.expires },
         Field("used", "When it was shown last, to the minute") { $0.client.used },
         Field("rate", "How many requests it may make in a minute") { $0.client.rate },
+        Field("day_tokens", "How many tokens it may take in a day") { $0.client.budget.tokens },
+        Field("tokens_today", "How many it has taken today, by UTC") { $0.used?.tokens },
+        Field("day_cost_usd", "What it may cost in a day, in US dollars") { $0.client.budget.cost },
+        Field("cost_today_usd", "What is known of its cost today, in US dollars") { $0.used?.usage.cost },
     ]
 }
 
@@ -182,6 +199,8 @@ struct CreatedToken: Record {
         Field("scopes", "What it may do") { $0.client.scopeNames },
         Field("expires", "When it ends") { $0.client.expires },
         Field("rate", "How many requests it may make in a minute") { $0.client.rate },
+        Field("day_tokens", "How many tokens it may take in a day") { $0.client.budget.tokens },
+        Field("day_cost_usd", "What it may cost in a day, in US dollars") { $0.client.budget.cost },
     ]
 }
 

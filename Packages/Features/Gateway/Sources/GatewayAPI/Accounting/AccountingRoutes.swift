@@ -18,9 +18,10 @@ struct AccountingRoutes {
                 .query("to", "The last day", as: DayWord?.self).documented(.day),
                 .query("project_id", "Only of this project", as: String?.self),
                 .query("session_id", "Only of this session", as: String?.self),
-                .query("model", "Only of this model, as PROVIDER/MODEL or its bare name", as: String?.self)
-            ) { _, group, first, last, project, session, model in
-                try await usage(group, first, last, project, session, model)
+                .query("model", "Only of this model, as PROVIDER/MODEL or its bare name", as: String?.self),
+                .query("client", "Only for this client, by the name of its token", as: String?.self)
+            ) { _, group, first, last, project, session, model, client in
+                try await usage(group, first, last, project, session, model, client)
             },
             Route(
                 .get, "/v1/sessions/{id}/audit", "listAudit", "Who did what in a session, the newest first",
@@ -31,13 +32,14 @@ struct AccountingRoutes {
 
     private func usage(
         _ group: UsageGroup, _ first: DayWord?, _ last: DayWord?, _ project: String?, _ session: String?,
-        _ model: String?
+        _ model: String?, _ client: String?
     ) async throws -> UsageReport {
         var filter = UsageFilter()
         filter.from = first?.day
         filter.through = last?.day
         filter.project = project
         filter.session = session
+        filter.client = client
         if let model {
             let parts = model.split(separator: "/", maxSplits: 1)
             filter.provider = parts.count == 2 ? String(parts[0]) : nil

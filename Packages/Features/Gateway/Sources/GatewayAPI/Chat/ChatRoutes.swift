@@ -84,7 +84,7 @@ struct ChatRoutes {
         let request = try understood { () throws(DialectError) in try OpenAIRequest(body.json) }
         var asked = try Asked(
             request.chat, request.native, wish: wish, hasFrames: true, approvals: approvals, services)
-        asked.input.client = client?.name
+        asked.input.client = client?.turnClient
         let form = OpenAIForm(asked, includesUsage: request.wantsUsage, services)
         return Answering(services: services, asked: asked, form: form)
     }
@@ -95,7 +95,7 @@ struct ChatRoutes {
     ) throws -> any Answerable {
         let request = try understood { () throws(DialectError) in try ResponsesRequest(body.json) }
         var asked = try Asked(request.chat, request.native, wish: wish, hasFrames: false, services)
-        asked.input.client = client?.name
+        asked.input.client = client?.turnClient
         return Answering(services: services, asked: asked, form: ResponsesForm(asked, services))
     }
 
@@ -111,11 +111,16 @@ struct ChatRoutes {
         if !betas.isEmpty { native.headers["anthropic-beta"] = betas.joined(separator: ",") }
         if head.query == "beta=true" { native.query = head.query }
         var asked = try Asked(request.chat, native, wish: wish, hasFrames: false, services)
-        asked.input.client = sent.principal?.name
+        asked.input.client = sent.principal?.turnClient
         return Answering(services: services, asked: asked, form: AnthropicForm(asked))
     }
 
     func understood<T>(_ read: () throws(DialectError) -> T) throws(RequestProblem) -> T {
         do throws(DialectError) { return try read() } catch { throw RequestProblem(error) }
     }
+}
+
+extension Principal {
+    /// The same to whoever counts and stops what runs.
+    var turnClient: TurnClient { TurnClient(name, credential: credential) }
 }

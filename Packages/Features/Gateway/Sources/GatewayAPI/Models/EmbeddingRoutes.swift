@@ -13,16 +13,17 @@ struct EmbeddingRoutes {
             Route(
                 .post, "/v1/embeddings", "createEmbeddings", "Texts as vectors, in OpenAI's dialect",
                 .body(EmbeddingsBody.self, "What is asked", unknown: .kept)
-            ) { _, body in try await embed(body) }
+            ) { request, body in try await embed(body, for: request.principal) }
             .answering(.ok, EmbeddingsReply.self, "The vectors")
             .refusing(.notFound, .contentTooLarge, .tooManyRequests, .badGateway, .gatewayTimeout, HTTPStatus(529))
             .refusingInputs(with: .badRequest).tagged("models")
         ]
     }
 
-    private func embed(_ body: EmbeddingsBody) async throws -> HTTPAnswer {
+    private func embed(_ body: EmbeddingsBody, for client: Principal?) async throws -> HTTPAnswer {
         do {
-            return .json(JSON.object(try await services.turns.embeddings(body.members)))
+            return .json(
+                JSON.object(try await services.turns.embeddings(body.members, for: client?.turnClient)))
         } catch let failure as any Failure {
             throw RequestProblem(failure)
         }

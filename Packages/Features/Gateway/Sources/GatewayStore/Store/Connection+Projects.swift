@@ -13,12 +13,10 @@ extension Connection {
 
     static func project(_ row: borrowing Row) throws -> Project {
         let rules: Written<[ApprovalRule]> = try row[4]
-        let (project, session): (Int?, Int?) = (try row[6], try row[8])
         return Project(
             id: try row[0], name: try row[1], description: try row[2], path: try row[3], rules: rules.value,
             budget: ProjectBudget(
-                project: BudgetLimit(tokens: try row[5], cost: project.map(Cost.init(nanodollars:))),
-                session: BudgetLimit(tokens: try row[7], cost: session.map(Cost.init(nanodollars:)))),
+                project: try limit(row, from: 5), session: try limit(row, from: 7)),
             created: try row[9], updated: try row[10])
     }
 

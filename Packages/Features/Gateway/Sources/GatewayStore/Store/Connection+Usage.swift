@@ -7,17 +7,17 @@ extension Connection {
     /// Counts one answer, by itself and in the sums.
     func account(_ entry: UsageEntry, message: Int?, at time: Timestamp) throws {
         let (day, usage) = (Day(time).number, entry.usage.plausible)
-        let (project, session) = (entry.project ?? "", entry.session ?? "")
+        let (project, session, client) = (entry.project ?? "", entry.session ?? "", entry.client ?? "")
         try run(
             """
             INSERT INTO usage (day, time, project, session, message, provider, model, input, output, cached,
-                cache_write, reasoning, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                cache_write, reasoning, cost, client) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             day, time, project, session, message, entry.provider, entry.model, usage.inputTokens, usage.outputTokens,
-            usage.cachedTokens, usage.cacheWriteTokens, usage.reasoningTokens, usage.cost?.nanodollars)
+            usage.cachedTokens, usage.cacheWriteTokens, usage.reasoningTokens, usage.cost?.nanodollars, client)
         try run(
             """
-            INSERT INTO usage_days VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO usage_days VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET answers = answers + 1, unpriced = unpriced + excluded.unpriced,
                 input = coalesce(input + excluded.input, input, excluded.input),
                 output = coalesce(output + excluded.output, output, excluded.output),
@@ -26,7 +26,7 @@ extension Connection {
                 reasoning = coalesce(reasoning + excluded.reasoning, reasoning, excluded.reasoning),
                 cost = coalesce(cost + excluded.cost, cost, excluded.cost)
             """,
-            day, project, session, entry.provider, entry.model, usage.inputTokens, usage.outputTokens,
+            day, client, project, session, entry.provider, entry.model, usage.inputTokens, usage.outputTokens,
             usage.cachedTokens, usage.cacheWriteTokens, usage.reasoningTokens, usage.cost?.nanodollars,
             usage.cost == nil ? 1 : 0)
     }
@@ -57,10 +57,16 @@ extension Connection {
     static let sessionSum: SQL = "SELECT " + sums + " WHERE session = ?"
     static let projectSum: SQL = "SELECT " + sums + " WHERE project = ?"
     static let daySum: SQL = "SELECT " + sums + " WHERE day = ?"
+    static let clientSum: SQL = "SELECT " + sums + " WHERE day = ? AND client = ?"
 
     func usage(ofSession id: String) throws -> UsageSum { try sum(Self.sessionSum, id, key: id) }
     func usage(ofProject id: String) throws -> UsageSum { try sum(Self.projectSum, id, key: id) }
     func usage(of day: Day) throws -> UsageSum { try sum(Self.daySum, day.number, key: day.description) }
+
+    func usage(ofClient name: String, on day: Day) throws -> UsageSum {
+        try first(Self.clientSum, day.number, name) { row in try Self.sum(row, from: 0, key: name) }
+            ?? UsageSum(key: name)
+    }
 
     func usageOfAll() throws -> UsageSum {
         try first("SELECT " + Self.sums) { row in try Self.sum(row, from: 0) } ?? UsageSum()
@@ -70,14 +76,15 @@ extension Connection {
         try first(query, value) { row in try Self.sum(row, from: 0, key: key) } ?? UsageSum(key: key)
     }
 
-    /// Its places are those of `usage(by:)`: session, project, provider, model, first and last day.
+    /// Its places are those of `usage(by:)`: session, project, provider, model, first and last day, client.
     static func usageQuery(_ group: UsageGroup, _ filter: UsageFilter) -> SQL {
         // The numbers of all values stand in the text, wanted or not, and each condition can use its index.
         let session: SQL = filter.session == nil ? " WHERE ?1 IS NULL" : " WHERE session = ?1"
         let project: SQL = filter.project == nil ? " AND ?2 IS NULL" : " AND project = ?2"
         let provider: SQL = filter.provider == nil ? " AND ?3 IS NULL" : " AND provider = ?3"
         let model: SQL = filter.model == nil ? " AND ?4 IS NULL" : " AND model = ?4"
-        let condition = session + project + provider + model + " AND day >= ?5 AND day <= ?6"
+        let client: SQL = filter.client == nil ? " AND ?7 IS NULL" : " AND client = ?7"
+        let condition = session + project + provider + model + " AND day >= ?5 AND day <= ?6" + client
         let most: SQL = " ORDER BY coalesce(sum(input), 0) + coalesce(sum(output), 0) DESC, 1"
         return switch group {
         case .message:
@@ -85,6 +92,7 @@ extension Connection {
             SELECT message, 1, input, output, cached, cache_write, reasoning, cost, cost IS NULL FROM usage
             """ + condition + " ORDER BY id"
         case .session: "SELECT session, " + sums + condition + " GROUP BY session" + most
+        case .client: "SELECT client, " + sums + condition + " GROUP BY client" + most
         case .project: "SELECT project, " + sums + condition + " GROUP BY project" + most
         case .model:
             "SELECT provider || '/' || model, " + sums + condition + " GROUP BY provider, model" + most

@@ -2,13 +2,15 @@ public import Capabilities
 import StorageKit
 
 extension GatewayStore {
-    /// How the limits stand that hold for a turn: those that its project sets, and the given one of the present day for
-    /// everything together. The project is that of the session where none is named.
+    /// How the limits stand that hold for a turn: those that its project sets, that of the client's token, and the given one
+    /// of the present day for everything together. The project is that of the session where none is named.
     ///
-    /// - Parameter unstored: what was used besides and has to count, too.
+    /// - Parameters:
+    ///   - client: who asks; one without a token of its own has no limit.
+    ///   - unstored: what was used besides and has to count, too.
     public func checkBudget(
-        session: String? = nil, project: String? = nil, day limit: BudgetLimit = BudgetLimit(),
-        unstored: Usage = Usage()
+        session: String? = nil, project: String? = nil, client: String? = nil,
+        day limit: BudgetLimit = BudgetLimit(), unstored: Usage = Usage()
     ) async throws -> BudgetState {
         let today = Day(now())
         return try await database.read { connection in
@@ -25,6 +27,10 @@ extension GatewayStore {
             if let project, !budget.project.isEmpty {
                 let used = try connection.usage(ofProject: project) + unstored
                 lines.append(BudgetState.Line(scope: .project, limit: budget.project, used: used))
+            }
+            if let client, let budget = try connection.budget(ofClient: client), !budget.isEmpty {
+                let used = try connection.usage(ofClient: client, on: today) + unstored
+                lines.append(BudgetState.Line(scope: .client, limit: budget, used: used))
             }
             if !limit.isEmpty {
                 let used = try connection.usage(of: today) + unstored

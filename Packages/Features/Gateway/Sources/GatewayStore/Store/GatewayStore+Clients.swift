@@ -12,10 +12,12 @@ public struct GatewayClient: Sendable, Hashable {
     public let used: Timestamp?
     /// How many requests it may make in a minute; nil for any number.
     public let rate: Int?
+    /// What it may take in a day.
+    public let budget: BudgetLimit
 
     public init(
         name: String, scopes: Set<ClientScope>, created: Timestamp, expires: Timestamp? = nil,
-        used: Timestamp? = nil, rate: Int? = nil
+        used: Timestamp? = nil, rate: Int? = nil, budget: BudgetLimit = BudgetLimit()
     ) {
         self.name = name
         self.scopes = scopes
@@ -23,6 +25,7 @@ public struct GatewayClient: Sendable, Hashable {
         self.expires = expires
         self.used = used
         self.rate = rate
+        self.budget = budget
     }
 }
 
@@ -39,8 +42,12 @@ extension GatewayStore {
             if try exists("name = ?", client.name) { throw GatewayStoreError.clientExists(client.name) }
             if try exists("digest = ?", digest) { throw GatewayStoreError.tokenExists }
             try connection.run(
-                "INSERT INTO clients (name, digest, scopes, created, expires, rate) VALUES (?, ?, ?, ?, ?, ?)",
-                client.name, digest, Self.words(client.scopes), client.created, client.expires, client.rate)
+                """
+                INSERT INTO clients (name, digest, scopes, created, expires, rate, day_tokens, day_cost)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                client.name, digest, Self.words(client.scopes), client.created, client.expires, client.rate,
+                client.budget.tokens, client.budget.cost?.nanodollars)
         }
     }
 
@@ -55,8 +62,18 @@ extension GatewayStore {
     public func client(digest: [UInt8]) async throws -> (client: GatewayClient, digest: [UInt8])? {
         try await database.read { connection in
             try connection.first(Self.clientColumns + " WHERE digest = ?", digest) { row in
-                (try Self.client(row), try row[6])
+                (try Self.client(row), try row[8])
             }
+        }
+    }
+
+    /// The digests of the tokens that count at a moment, by the names of their clients.
+    public func validDigests(at time: Timestamp) async throws -> [String: [UInt8]] {
+        try await database.read { connection in
+            let rows = try connection.all(
+                "SELECT name, digest FROM clients WHERE expires IS NULL OR expires > ?", time
+            ) { row in (try row[0] as String, try row[1] as [UInt8]) }
+            return Dictionary(rows) { $1 }
         }
     }
 
@@ -80,16 +97,31 @@ extension GatewayStore {
     }
 
     private static let clientColumns: SQL =
-        "SELECT name, scopes, created, expires, used, rate, digest FROM clients"
+        "SELECT name, scopes, created, expires, used, rate, day_tokens, day_cost, digest FROM clients"
 
     private static func client(_ row: borrowing Row) throws -> GatewayClient {
         let words: String = try row[1]
         return GatewayClient(
             name: try row[0], scopes: Set(words.split(separator: " ").compactMap { ClientScope(rawValue: String($0)) }),
-            created: try row[2], expires: try row[3], used: try row[4], rate: try row[5])
+            created: try row[2], expires: try row[3], used: try row[4], rate: try row[5],
+            budget: try Connection.limit(row, from: 6))
     }
 
     private static func words(_ scopes: Set<ClientScope>) -> String {
         ClientScope.allCases.filter(scopes.contains).map(\.rawValue).joined(separator: " ")
+    }
+}
+
+extension Connection {
+    /// Nil where no client has this name.
+    func budget(ofClient name: String) throws -> BudgetLimit? {
+        try first("SELECT day_tokens, day_cost FROM clients WHERE name = ?", name) { row in try Self.limit(row, from: 0)
+        }
+    }
+
+    /// A limit of tokens and one of cost, from a column on.
+    static func limit(_ row: borrowing Row, from column: Int) throws -> BudgetLimit {
+        let cost: Int? = try row[column + 1]
+        return BudgetLimit(tokens: try row[column], cost: cost.map(Cost.init(nanodollars:)))
     }
 }

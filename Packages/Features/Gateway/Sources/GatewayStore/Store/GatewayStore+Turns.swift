@@ -34,24 +34,34 @@ extension GatewayStore {
     /// Stores a message with what it took, or nothing, and gives its number. An answer whose usage nobody told counts as
     /// one with unknown usage; one without a provider, too, was made elsewhere and brought along, and does not count.
     ///
-    /// It works in a task that was cancelled, too. Throws `.leaseLost` when the turn is not the session's any more.
+    /// It works in a task that was cancelled, too. What it took counts for the client. Throws `.leaseLost` when the turn is not the session's any more.
     @discardableResult
     public func append(
-        _ message: TurnMessage, provider: String? = nil, model: String? = nil, lease: TurnLease
+        _ message: TurnMessage, provider: String? = nil, model: String? = nil, client: String? = nil, lease: TurnLease
     ) async throws -> Int {
         var message = message
         message.message = kept(message.message)
-        let (time, model) = (now(), model ?? message.start?.model)
+        message.start = message.start.map(kept)
+        let (time, model) = (now(), (model ?? message.start?.model).map(kept))
         return try await finish { [message] connection in
             let number = try connection.insert(message, provider: provider, model: model, lease: lease, at: time)
             if message.usage != nil || message.message.role == .assistant && provider != nil {
                 let entry = UsageEntry(
                     project: try connection.project(ofSession: lease.session), session: lease.session,
-                    provider: provider ?? "", model: model ?? "", usage: message.usage ?? Usage())
+                    client: client, provider: provider ?? "", model: model ?? "", usage: message.usage ?? Usage())
                 try connection.account(entry, message: number, at: time)
             }
             return number
         }
+    }
+}
+
+extension GatewayStore {
+    /// What a server says of itself is a text of somebody else as well.
+    private func kept(_ start: ChatStart) -> ChatStart {
+        ChatStart(
+            id: start.id.map(kept), model: start.model.map(kept), session: start.session.map(kept),
+            project: start.project.map(kept))
     }
 }
 

@@ -4,6 +4,8 @@ import StorageKit
 extension GatewayStore {
     /// Counts an answer that belongs to no message here. It works in a task that was cancelled, too.
     public func account(_ entry: UsageEntry) async throws {
+        var entry = entry
+        (entry.provider, entry.model) = (kept(entry.provider), kept(entry.model))
         try await accounts.add(entry, at: now())
     }
 
@@ -13,7 +15,7 @@ extension GatewayStore {
         let query = Connection.usageQuery(group, filter)
         return try await database.read { connection in
             try connection.all(
-                query, filter.session, filter.project, filter.provider, filter.model, from, through
+                query, filter.session, filter.project, filter.provider, filter.model, from, through, filter.client
             ) { row in
                 let key: StoredValue = try row[0]
                 return try Connection.sum(row, from: 1, key: Self.key(key, group))

@@ -66,5 +66,26 @@ extension GatewayStore {
                 name TEXT PRIMARY KEY, digest BLOB NOT NULL UNIQUE, scopes TEXT NOT NULL, created INTEGER NOT NULL,
                 expires INTEGER, used INTEGER, rate INTEGER) STRICT, WITHOUT ROWID;
             """),
+        Migration(
+            "usage by client",
+            """
+            ALTER TABLE clients ADD COLUMN day_tokens INTEGER;
+            ALTER TABLE clients ADD COLUMN day_cost INTEGER;
+
+            ALTER TABLE usage ADD COLUMN client TEXT NOT NULL DEFAULT '';
+
+            -- With the client behind the day, since that is what the budget of a token is asked for by.
+            CREATE TABLE usage_days_by_client (
+                day INTEGER NOT NULL, client TEXT NOT NULL, project TEXT NOT NULL, session TEXT NOT NULL,
+                provider TEXT NOT NULL, model TEXT NOT NULL, answers INTEGER NOT NULL, input INTEGER, output INTEGER,
+                cached INTEGER, cache_write INTEGER, reasoning INTEGER, cost INTEGER, unpriced INTEGER NOT NULL,
+                PRIMARY KEY (day, client, project, session, provider, model)) STRICT, WITHOUT ROWID;
+            INSERT INTO usage_days_by_client SELECT day, '', project, session, provider, model, answers, input, output,
+                cached, cache_write, reasoning, cost, unpriced FROM usage_days;
+            DROP TABLE usage_days;
+            ALTER TABLE usage_days_by_client RENAME TO usage_days;
+            CREATE INDEX usage_days_session ON usage_days (session);
+            CREATE INDEX usage_days_project ON usage_days (project);
+            """),
     ]
 }

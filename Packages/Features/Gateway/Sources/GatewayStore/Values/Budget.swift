@@ -10,7 +10,7 @@ public struct BudgetLimit: Sendable, Hashable {
         self.cost = cost
     }
 
-    var isEmpty: Bool { tokens == nil && cost == nil }
+    public var isEmpty: Bool { tokens == nil && cost == nil }
 }
 
 /// What a project and its sessions may use up.
@@ -34,7 +34,15 @@ public struct BudgetState: Sendable, Hashable {
         public let limit: BudgetLimit
         public let used: UsageSum
 
-        public enum Scope: String, Choice, Hashable { case session, project, day }
+        public enum Scope: String, Choice, Hashable {
+            case session, project
+            /// What the token of a client may take in a day.
+            case client
+            case day
+
+            /// Whether it begins anew by itself with the next day.
+            public var isDaily: Bool { self == .client || self == .day }
+        }
 
         public var isSpent: Bool { remainingTokens == 0 || remainingCost?.nanodollars == 0 }
 
@@ -69,6 +77,11 @@ extension BudgetState.Line {
             switch scope {
             case .session: ("this session", "begin another session or raise the limit of the project's sessions")
             case .project: ("this project", "raise its limit")
+            case .client:
+                (
+                    "the token \(PlainText.escape(used.key ?? "").quotedForMessage) today",
+                    "go on tomorrow or make a token that may take more"
+                )
             case .day: ("today", "go on tomorrow or raise the limit of the day")
             }
         let amount =

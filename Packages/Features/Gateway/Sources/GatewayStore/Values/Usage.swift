@@ -4,15 +4,19 @@ public import Capabilities
 public struct UsageEntry: Sendable, Hashable {
     public var project: String?
     public var session: String?
+    /// Who asked, as the gateway knows them.
+    public var client: String?
     public var provider: String
     public var model: String
     public var usage: Usage
 
     public init(
-        project: String? = nil, session: String? = nil, provider: String, model: String, usage: Usage
+        project: String? = nil, session: String? = nil, client: String? = nil, provider: String, model: String,
+        usage: Usage
     ) {
         self.project = project
         self.session = session
+        self.client = client
         self.provider = provider
         self.model = model
         self.usage = usage
@@ -23,13 +27,14 @@ public struct UsageEntry: Sendable, Hashable {
 public enum UsageGroup: String, Choice, Hashable {
     /// Each answer for itself.
     case message
-    case session, project, model, day
+    case session, project, client, model, day
 }
 
 /// Which answers count. What is nil does not matter.
 public struct UsageFilter: Sendable, Hashable {
     public var session: String?
     public var project: String?
+    public var client: String?
     public var provider: String?
     public var model: String?
     /// The first and the last day.
@@ -37,11 +42,12 @@ public struct UsageFilter: Sendable, Hashable {
     public var through: Day?
 
     public init(
-        session: String? = nil, project: String? = nil, provider: String? = nil, model: String? = nil,
-        from: Day? = nil, through: Day? = nil
+        session: String? = nil, project: String? = nil, client: String? = nil, provider: String? = nil,
+        model: String? = nil, from: Day? = nil, through: Day? = nil
     ) {
         self.session = session
         self.project = project
+        self.client = client
         self.provider = provider
         self.model = model
         self.from = from
@@ -51,7 +57,7 @@ public struct UsageFilter: Sendable, Hashable {
 
 /// What some answers took together, exactly.
 public struct UsageSum: Sendable, Hashable {
-    /// What it is the sum of: an id, `PROVIDER/MODEL`, or a day. Nil for what belongs to none, such as an answer without
+    /// What it is the sum of: an id, a name, `PROVIDER/MODEL`, or a day. Nil for what belongs to none, such as an answer without
     /// a session, and for the sum of everything.
     public let key: String?
     public let answers: Int

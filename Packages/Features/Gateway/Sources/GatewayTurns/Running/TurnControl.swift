@@ -7,6 +7,8 @@ final class TurnControl: Sendable {
         case asked = "stopped"
         case vanished
         case timeLimit = "time-limit"
+        /// The token with which it was asked for does not count any more.
+        case tokenEnded = "token-ended"
         case closing
     }
 

@@ -13,7 +13,7 @@ final class TurnTable: Sendable {
 
     /// Starts the work as a task of this table. It is in the table before it begins and leaves it when it ends.
     func start(
-        session: String?, _ control: TurnControl,
+        session: String?, client: TurnClient?, _ control: TurnControl,
         _ work: @escaping @Sendable () async -> Result<TurnReport, any Error>
     ) throws(GatewayError) -> RunningTurn {
         let started = state.withLock { state -> RunningTurn? in
@@ -27,7 +27,7 @@ final class TurnTable: Sendable {
                 return result
             }
             control.adopt(task)
-            let turn = RunningTurn(session: session, control: control, task: task)
+            let turn = RunningTurn(session: session, client: client, control: control, task: task)
             state.turns[id] = turn
             return turn
         }
@@ -45,6 +45,16 @@ final class TurnTable: Sendable {
         state.withLock { state in state.turns.values.first { $0.session == session } }
     }
 
+    /// Those with a token of their own for whom something runs.
+    var clients: Set<TurnClient> {
+        state.withLock { Set($0.turns.values.compactMap(\.client).filter { $0.credential != nil }) }
+    }
+
+    /// What runs for a client.
+    func turns(of client: TurnClient) -> [RunningTurn] {
+        state.withLock { $0.turns.values.filter { $0.client == client } }
+    }
+
     /// Ends all turns and lets no more begin. Safe twice.
     func close() async {
         let turns = state.withLock { state in
@@ -59,6 +69,7 @@ final class TurnTable: Sendable {
 /// A turn that runs, as it is seen from outside.
 struct RunningTurn: Sendable {
     let session: String?
+    let client: TurnClient?
     let control: TurnControl
     let task: Task<Result<TurnReport, any Error>, Never>
 }
@@ -75,4 +86,13 @@ public final class RunningTurns: Sendable {
 
     /// How many turns and completions run.
     public var count: Int { table.count }
+
+    /// Those with a token of their own for whom something runs.
+    public var clients: Set<TurnClient> { table.clients }
+
+    /// Ends what runs for a client whose token does not count any more, with its commands and its open questions. What was
+    /// said until then is kept. It does not wait for the end.
+    public func end(_ client: TurnClient) {
+        for turn in table.turns(of: client) { turn.control.stop(.tokenEnded) }
+    }
 }

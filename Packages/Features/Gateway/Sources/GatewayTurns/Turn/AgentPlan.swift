@@ -18,8 +18,7 @@ struct AgentPlan: Sendable {
     /// What the client is told first.
     let notices: [String]
     let canAsk: Bool
-    /// Who asks, as the audit calls them.
-    let client: String?
+    let client: TurnClient?
 
     var place: TurnPlace {
         TurnPlace(

@@ -63,8 +63,12 @@ final class AgentTurn: Sendable {
         } ring: { [control] in
             control.stop(.timeLimit)
         }
-        if case .stopped = outcome.end, control.reason == .timeLimit {
-            outcome.end = .failed(AnyFailure(GatewayError.timeOver(parts.settings.turnTime)))
+        if case .stopped = outcome.end {
+            switch control.reason {
+            case .timeLimit: outcome.end = .failed(AnyFailure(GatewayError.timeOver(parts.settings.turnTime)))
+            case .tokenEnded: outcome.end = .failed(AnyFailure(GatewayError.tokenEnded(plan.client)))
+            case .asked, .vanished, .closing, nil: break
+            }
         }
         try await recorder.end(outcome, control.reason)
         return outcome
@@ -80,7 +84,7 @@ final class AgentTurn: Sendable {
         loop.limits.callTime = parts.settings.callTime
         loop.budget = ContextBudget(for: plan.choice.description, options: request.options)
         loop.price = plan.choice.description.price
-        let meter = TurnMeter(parts: parts, place: plan.place)
+        let meter = TurnMeter(parts: parts, place: plan.place, client: plan.client)
         return try await loop.run(
             request,
             asking: { [parts, plan] request, receive in
@@ -116,7 +120,7 @@ extension AgentTurn {
         let sandbox = parts.settings.shell.sandbox.map { ClaudeSandbox(workspace, $0) }
         let last = try await parts.store.lastAnswer(of: plan.session.id)
         let known = last?.provider == ClaudeCommand.provider ? last?.start?.id : nil
-        let meter = TurnMeter(parts: parts, place: plan.place)
+        let meter = TurnMeter(parts: parts, place: plan.place, client: plan.client)
         var command = command
         command.limits.rounds = max(1, parts.settings.rounds)
         // Each question has its own limit already, which is to be the one that counts.
@@ -137,6 +141,13 @@ extension AgentTurn {
 }
 
 extension GatewayError {
+    static func tokenEnded(_ client: TurnClient?) -> GatewayError {
+        GatewayError(
+            .tokenEnded,
+            "the token \(PlainText.escape(client?.name ?? "").quoted) was revoked or has ended, and with it what ran for it; "
+                + "what was said is kept")
+    }
+
     static func timeOver(_ limit: Duration) -> GatewayError {
         GatewayError(
             .timeLimit,

@@ -13,6 +13,7 @@ final class Completion: Sendable {
     private let provider: any ModelProvider
     private let model: ModelDescription
     private let request: ChatRequest
+    private let client: TurnClient?
     private let control: TurnControl
     private let state = Mutex(State())
 
@@ -25,13 +26,15 @@ final class Completion: Sendable {
 
     init(
         parts: TurnParts, provider: any ModelProvider, model: ModelDescription, request: ChatRequest,
-        control: TurnControl
+        client: TurnClient?, control: TurnControl
     ) throws {
         self.parts = parts
         self.provider = provider
         self.model = model
+        self.client = client
         self.control = control
-        let meter = TurnMeter(parts: parts, place: TurnPlace(provider: model.provider, model: model.id))
+        let place = TurnPlace(provider: model.provider, model: model.id)
+        let meter = TurnMeter(parts: parts, place: place, client: client)
         self.request = try meter.limited(request, after: TurnSpending())
     }
 
@@ -125,6 +128,7 @@ extension Completion {
         let end: TurnOutcome.End =
             switch control.reason {
             case .timeLimit: .failed(AnyFailure(GatewayError.timeOver(parts.settings.turnTime)))
+            case .tokenEnded: .failed(AnyFailure(GatewayError.tokenEnded(client)))
             case .asked, .vanished, .closing: .stopped
             case nil: .failed(AnyFailure(error))
             }
@@ -149,7 +153,8 @@ extension Completion {
 
     @inline(never)
     private var entry: UsageEntry {
-        UsageEntry(provider: model.provider, model: model.id, usage: state.withLock { $0.usage })
+        UsageEntry(
+            client: client?.name, provider: model.provider, model: model.id, usage: state.withLock { $0.usage })
     }
 
     @inline(never)

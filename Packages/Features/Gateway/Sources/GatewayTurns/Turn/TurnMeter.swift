@@ -14,12 +14,15 @@ struct TurnSpending: Sendable {
 struct TurnMeter: Sendable {
     let parts: TurnParts
     let place: TurnPlace
+    let client: TurnClient?
 
     /// The request as it may be sent.
     func admit(_ request: ChatRequest, after spent: TurnSpending) async throws -> ChatRequest {
         let request = try limited(request, after: spent)
         // Before the first round the budget was looked at when the request was accepted.
-        if spent.answers > 0 { try await parts.checkBudget(session: place.session, project: place.project) }
+        if spent.answers > 0 {
+            try await parts.checkBudget(session: place.session, project: place.project, client: client)
+        }
         return request
     }
 
@@ -27,7 +30,8 @@ struct TurnMeter: Sendable {
     func admit(after rounds: Int, unstored used: Usage) async throws {
         _ = try tokensLeft(
             after: TurnSpending(answers: rounds, written: used.outputTokens ?? 0, cost: used.cost))
-        try await parts.checkBudget(session: place.session, project: place.project, unstored: used)
+        try await parts.checkBudget(
+            session: place.session, project: place.project, client: client, unstored: used)
     }
 
     /// The request within the limits of a single turn.

@@ -30,16 +30,19 @@ final class TurnParts: Sendable {
     var approvals: Approvals { running.approvals }
     var toolRuns: ToolRuns { running.toolRuns }
 
-    var hasDayBudget: Bool { settings.dayBudget != BudgetLimit() }
+    /// Whether something may be used up for a request that belongs to no session.
+    func isLimited(_ client: TurnClient?) -> Bool { !settings.dayBudget.isEmpty || client?.budgeted != nil }
 
-    /// Throws when tokens or money of a session, a project or the day are used up, with what is not stored yet.
-    func checkBudget(session: String?, project: String?, unstored: Usage = Usage()) async throws {
-        if session == nil, project == nil, !hasDayBudget { return }
+    /// Throws when tokens or money of a session, a project, the client's token or the day are used up, with what is not
+    /// stored yet.
+    func checkBudget(
+        session: String?, project: String?, client: TurnClient?, unstored: Usage = Usage()
+    ) async throws {
+        if session == nil, project == nil, !isLimited(client) { return }
         let state = try await store.checkBudget(
-            session: session, project: project, day: settings.dayBudget, unstored: unstored)
+            session: session, project: project, client: client?.budgeted, day: settings.dayBudget, unstored: unstored)
         guard let spent = state.spent else { return }
-        // Only that of the day begins anew by itself.
         throw GatewayError(
-            .budgetExceeded, spent.message, retryAfter: spent.scope == .day ? Day.rest(after: now()) : nil)
+            .budgetExceeded, spent.message, retryAfter: spent.scope.isDaily ? Day.rest(after: now()) : nil)
     }
 }

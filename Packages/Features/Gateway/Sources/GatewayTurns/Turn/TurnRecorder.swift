@@ -26,7 +26,8 @@ actor TurnRecorder {
 
     /// Stores what the person said.
     func begin() async throws {
-        for message in plan.messages { tellOfSecrets(message) }
+        // With what the model is told first, which the session keeps as well.
+        for message in plan.chat.messages + plan.messages { tellOfSecrets(message) }
         for message in plan.messages { try await parts.store.append(TurnMessage(message), lease: plan.lease) }
         if plan.session.model != plan.place.name {
             try await parts.store.setModel(plan.place.name, of: plan.session.id)
@@ -64,11 +65,17 @@ actor TurnRecorder {
         case .message(let message):
             tellOfSecrets(message.message)
             try await parts.store.append(
-                message, provider: plan.place.provider, model: plan.place.model, lease: plan.lease)
+                message, provider: plan.place.provider, model: plan.place.model, client: plan.client?.name,
+                lease: plan.lease)
             guard message.message.role == .assistant else { return }
             count(message)
             told.append(.chat(.usage(usage)))
-        case .remember(let rule): try await remember(rule)
+        case .remember(let rule):
+            guard !parts.store.holdsSecret(rule) else {
+                told.append(.notice("a secret stands in what was agreed to, so that it counts this once"))
+                return
+            }
+            try await remember(rule)
         case .context(let notice): told.append(.notice(notice.text))
         case .notice(let text): told.append(.notice(text))
         }
@@ -158,7 +165,7 @@ extension TurnRecorder {
         var detail: JSONObject = [
             "id": .string(update.call.id), "state": update.state.json, "input": update.call.input,
         ]
-        if let client = plan.client { detail["client"] = .string(client) }
+        if let client = plan.client { detail["client"] = .string(client.name) }
         if let effect = update.effect { detail["effect"] = effect.json }
         if let source = update.source { detail["source"] = .string(source) }
         if let code = update.result?.exitCode { detail["exit_code"] = .int(code) }

@@ -19,8 +19,8 @@ public struct TurnInput: Sendable {
     public var canAsk = false
     /// How far the tools of the project go unasked.
     public var mode = ToolMode.readOnly
-    /// Who asks, as the audit calls them; nil where nobody had to say.
-    public var client: String?
+    /// Who asks; nil where nobody had to say.
+    public var client: TurnClient?
     /// Whether an agent turn goes on when its client vanishes; as the settings say when nil.
     public var keepsRunning: Bool?
 

@@ -58,9 +58,12 @@ public struct Principal: Sendable, Hashable {
     public let name: String
     /// What this one may do.
     public let grant: Grant
+    /// What tells its credential from another one of the same name, such as a digest of it; nil where the name is enough.
+    public let credential: String?
 
-    public init(_ name: String, grant: Grant = .person) {
+    public init(_ name: String, grant: Grant = .person, credential: String? = nil) {
         self.name = name
         self.grant = grant
+        self.credential = credential
     }
 }
