@@ -24,6 +24,17 @@ struct ChatOptions: Sendable, Hashable {
         summarises = settings[ChatSettings.context] == .summarise
     }
 
+    /// What is stored, with another mode that was chosen for this folder. All else stays, also what only a later version
+    /// knows.
+    static func changed(_ stored: JSON, to mode: ToolMode?, in folder: String) -> JSON {
+        var object = stored.object ?? [:]
+        object["tools"] = mode.map(Self.stored)
+        object[ConversationSetup.folderOption] = mode.map { _ in .string(folder) }
+        return .object(object)
+    }
+
+    private static func stored(_ mode: ToolMode) -> JSON { mode == .readOnly ? true : mode.json }
+
     /// As it is stored.
     var json: JSON {
         var object: JSONObject = [:]
@@ -35,7 +46,7 @@ struct ChatOptions: Sendable, Hashable {
         object["effort"] = model.effort?.json
         if let mode {
             // An export leaves this out, whatever it says.
-            object["tools"] = mode == .readOnly ? true : mode.json
+            object["tools"] = Self.stored(mode)
             object[ConversationSetup.folderOption] = toolFolder.map { .string($0) }
         }
         if summarises { object["summarises"] = true }

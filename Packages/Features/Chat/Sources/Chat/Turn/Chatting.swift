@@ -269,7 +269,20 @@ actor Chatting {
     func use(mode: ToolMode?) async throws -> ToolMode? {
         try ToolFolder(context).check(mode)
         wish.mode = .some(mode)
+        options?.mode = mode
+        try await keepMode()
         return mode
+    }
+
+    /// Keeps the mode that was chosen with the conversation, so that going on with it another time finds the same.
+    private func keepMode() async throws {
+        guard wish.isSaved, let mode = wish.mode, let conversation else { return }
+        let folder = context.host.locations.current
+        let stored = conversation.setup.options
+        guard ChatOptions.changed(stored, to: mode, in: folder) != stored else { return }
+        self.conversation = try await services.history.changeOptions(of: conversation.id) { stored in
+            ChatOptions.changed(stored, to: mode, in: folder)
+        }
     }
 
     /// The instruction. An agent has one of its own, in whose place the usual one would take away what it knows of its
@@ -292,6 +305,7 @@ actor Chatting {
         }
         if let mode = wish.mode { options.mode = mode }
         try ToolFolder(context).check(options.mode)
+        try await keepMode()
         if let temperature = wish.temperature { options.model.temperature = temperature }
         if let maxTokens = wish.maxTokens { options.model.maxTokens = maxTokens }
         if let effort = wish.effort { options.model.effort = effort }

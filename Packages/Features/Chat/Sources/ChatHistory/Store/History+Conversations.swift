@@ -1,4 +1,5 @@
 import Capabilities
+public import JSON
 import StorageKit
 
 extension History {
@@ -71,6 +72,22 @@ extension History {
             try connection.run(
                 "UPDATE conversations SET provider = ?, model = ?, server = ?, deployment = ? WHERE id = ?", provider,
                 model, server, deployment, row)
+        }
+    }
+
+    /// Changes what a conversation asks its models with, from its next answer on.
+    ///
+    /// - Parameter change: is given what is stored, in one step in which nobody else changes it.
+    @discardableResult
+    public func changeOptions(
+        of id: ConversationID, _ change: @escaping @Sendable (_ options: JSON) -> JSON
+    ) async throws -> Conversation {
+        try await self.change(id) { connection, row in
+            let text: String? = try connection.first("SELECT options FROM conversations WHERE id = ?", row) { row in
+                try row[0]
+            }
+            let options = change(try text.map(Connection.json) ?? [:])
+            try connection.run("UPDATE conversations SET options = ? WHERE id = ?", options.text(), row)
         }
     }
 

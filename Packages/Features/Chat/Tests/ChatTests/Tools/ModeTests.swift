@@ -118,6 +118,37 @@ struct ModeTests {
         }
     }
 
+    @Test("one that is chosen later is kept with the conversation, by /mode and by --mode")
+    func chosenLater() async throws {
+        try await Desk.run(
+            answers: Answers.say("1"), Answers.say("2"), Self.write, Answers.say("3"), Answers.say("4")
+        ) { desk in
+            try enter(&desk)
+            let id = try #require(try await desk.say("one", ["mode": "workspace"])["session_id"])
+            desk.person = Person(types: "/mode off", "/quit")
+            try await desk.run("chat.send", ["conversation": id])
+            desk.person = HeadlessInteraction()
+            try await desk.say("two", ["continue": true])
+            #expect(desk.asked[0].tools.contains("fs_write") && desk.asked[1].tools.isEmpty)
+            try await desk.say("three", ["conversation": id, "mode": "workspace"])
+            #expect(try text(desk, "a.txt") == "new\n")
+            try await desk.say("four", ["continue": true])
+            #expect(desk.asked[4].tools.contains("fs_write"))
+        }
+    }
+
+    @Test("one that is chosen with a conversation of which nothing more is kept stays as it was")
+    func chosenUnkept() async throws {
+        try await Desk.run(answers: Answers.say("1"), Answers.say("2"), Answers.say("3")) { desk in
+            try enter(&desk)
+            let id = try #require(try await desk.say("one", ["temperature": 0.5])["session_id"])
+            try await desk.say("two", ["conversation": id, "mode": "workspace", "no-save": true])
+            try await desk.say("three", ["conversation": id])
+            #expect(desk.asked[1].tools.contains("fs_write") && desk.asked[2].tools.isEmpty)
+            #expect(desk.asked[2].json["temperature"] == 0.5)
+        }
+    }
+
     @Test("a home, and what holds one, is no workspace", arguments: ["work", "work/home"])
     func home(place: String) async throws {
         try await Desk.run(answers: Self.write, Answers.say("No.")) { desk in
