@@ -49,6 +49,8 @@ public struct ChatAnswer: Sendable, Hashable {
     public var usage: Usage
     /// Whether a tool that whoever answers runs by itself was not used because nobody was there to allow it.
     public var isUnapproved = false
+    /// Whether it was not used because the answer that was given beforehand does not fit the question.
+    public var hasUnfitApproval = false
     /// The one of the words asked for at which the model stopped, where the server says which.
     public var stopWord: String?
 

@@ -109,6 +109,9 @@ public enum InteractionError: Failure, Hashable {
     /// A frontend answered with another kind than was asked.
     case wrongKind(String)
 
+    /// Whether it is about an answer that was given beforehand, and not about who is there.
+    public var isUnfit: Bool { if case .unfit = self { true } else { false } }
+
     public var code: String {
         switch self {
         case .unanswered: "interaction.unanswered"

@@ -1,4 +1,4 @@
-import Capabilities
+public import Capabilities
 public import GatewayStore
 public import ToolKit
 public import TurnLoop
@@ -30,7 +30,12 @@ extension Turns {
         var answer = answer
         // What holds for all projects is decided in the settings, and by no client.
         if answer.scope == .always { answer.scope = .project }
-        try parts.approvals.answer(approval, of: session, answer)
+        try parts.approvals.answer(approval, of: session, .success(answer))
+    }
+
+    /// Says why nobody answers a question, such as that the answer given beforehand does not fit.
+    public func answer(_ approval: String, of session: String, failing error: InteractionError) throws {
+        try parts.approvals.answer(approval, of: session, .failure(error))
     }
 
     /// The questions of a session that wait for an answer, the oldest first.

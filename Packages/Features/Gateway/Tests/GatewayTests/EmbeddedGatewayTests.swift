@@ -41,7 +41,7 @@ struct EmbeddedGatewayTests {
 
     private func ask(
         _ words: String, in folder: String, session: String? = nil, answers: [String: JSON] = [:],
-        isAlone: Bool = false,
+        isAlone: Bool = false, isHeadless: Bool = false,
         isKept: Bool = true, mode: ToolMode? = nil
     ) async throws -> Heard {
         let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
@@ -54,7 +54,8 @@ struct EmbeddedGatewayTests {
         if let session { request.extras["session_id"] = .string(session) }
         request.isKept = isKept
         request.mode = mode
-        let context = host.context(asking: Answering(answers: answers))
+        let context = host.context(
+            asking: isHeadless ? HeadlessInteraction(answers: answers) : Answering(answers: answers))
         let heard = Mutex(Heard())
         let answer = try await ActionContext.$current.withValue(isAlone ? nil : context) {
             try await provider.answer(request) { events in heard.withLock { $0.events += events } }
@@ -191,6 +192,26 @@ struct EmbeddedGatewayTests {
             let heard = try await ask(#"replace "helo" with "hello" in greet.py"#, in: folder, isAlone: isAlone)
             #expect(try read("\(folder)/greet.py") == before)
             #expect(heard.answer?.isUnapproved == true)
+        }
+    }
+
+    @Test("takes answers that were given beforehand, and tells of one that does not fit")
+    func given() async throws {
+        try await TemporaryDirectory.run { folder in
+            try project(folder)
+            let edit = #"replace "helo" with "hello" in greet.py"#
+            let unfit = try await ask(edit, in: folder, answers: ["chat.approve": 3], isHeadless: true)
+            #expect(unfit.answer?.hasUnfitApproval == true && unfit.answer?.isUnapproved == false)
+            #expect(
+                unfit.events.contains {
+                    if case .notice(let text) = $0 { text.contains("must be one of") } else { false }
+                })
+            #expect(try read("\(folder)/greet.py").contains("'helo'"))
+            let nobody = try await ask(edit, in: folder, answers: ["chat.model": "x"], isHeadless: true)
+            #expect(nobody.answer?.isUnapproved == true && nobody.answer?.hasUnfitApproval == false)
+            let yes = try await ask(edit, in: folder, answers: ["chat.approve": "Yes, this once"], isHeadless: true)
+            #expect(yes.answer?.isUnapproved == false)
+            #expect(try read("\(folder)/greet.py").contains("'hello'"))
         }
     }
 

@@ -194,7 +194,7 @@ struct ApprovalTests {
                 await clock.waitForSleepers(1)
                 async let ringing: Void = clock.advance(by: .seconds(1))
                 let kind = try await refusal {
-                    try approvals.answer(ticket.id, of: "s", ApprovalAnswer(isAllowed: true))
+                    try approvals.answer(ticket.id, of: "s", .success(ApprovalAnswer(isAllowed: true)))
                 }
                 await ringing
                 let result: Bool? = try await group.next()

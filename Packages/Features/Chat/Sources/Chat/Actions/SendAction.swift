@@ -65,7 +65,7 @@ struct SendAction {
             // A variable that is not set, or a command that printed nothing: no conversation is meant.
             if !said.isEmpty { throw Self.nothing(because: "what was given is blank") }
             if !context.interaction.canAsk { try await Self.requireAnswer(context) }
-            return ChatResult(report: try await Console(services: services, context: context, wish: asked).run())
+            return try await Console(services: services, context: context, wish: asked).run()
         }
         .asDefault().alias("ask").streaming()
         .sending()
@@ -133,9 +133,14 @@ struct ChatWish: Sendable {
 
 /// The result of `chat.send`; a conversation in which nothing was said has none.
 struct ChatResult: OutputValue {
-    let report: TurnReport?
+    var report: TurnReport?
+    /// Why an earlier turn of the conversation was not all that it could be, where nobody was there to see it.
+    var missed: ExitCode?
 
     static var schema: Schema { TurnReport.schema }
     var json: JSON { report?.json ?? .object([:]) }
-    var exit: ExitCode { report?.exit ?? .done }
+    var exit: ExitCode {
+        let last = report?.exit ?? .done
+        return last == .done ? missed ?? .done : last
+    }
 }

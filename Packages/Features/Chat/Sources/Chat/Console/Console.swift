@@ -12,7 +12,7 @@ struct Console: Sendable {
     let wish: ChatWish
 
     /// Talks until the person has had enough; gives the last turn.
-    func run() async throws -> TurnReport? {
+    func run() async throws -> ChatResult {
         var chatting = Chatting(services: services, context: context, wish: wish)
         try await chatting.find()
         let who = try await answerer(chatting)
@@ -31,8 +31,8 @@ struct Console: Sendable {
         }
     }
 
-    private func talk(_ chatting: inout Chatting, _ said: inout [String]) async throws -> TurnReport? {
-        var last: TurnReport?
+    private func talk(_ chatting: inout Chatting, _ said: inout [String]) async throws -> ChatResult {
+        var result = ChatResult()
         while let line = try await context.interaction.composition(
             "chat.message", "›", history: said, completions: completions)
         {
@@ -42,18 +42,29 @@ struct Console: Sendable {
                 if ConsoleCommand.isCommand(line) {
                     let command = try ConsoleCommand(line)
                     if case .quit = command { break }
-                    if let report = try await perform(command, &chatting, &said) { last = report }
+                    if let report = try await perform(command, &chatting, &said) { note(report, in: &result) }
                 } else {
-                    last = try await say(line, chatting)
+                    note(try await say(line, chatting), in: &result)
                 }
             } catch is CancellationError where !Task.isCancelled {
                 // Only the answer was stopped.
             } catch let error where !(error is CancellationError) {
                 // A turn that failed is no reason to end the conversation.
                 context.notice(AnyFailure(error).message)
+                if let error = error as? InteractionError { note(error.exit, in: &result) }
             }
         }
-        return last
+        return result
+    }
+
+    private func note(_ report: TurnReport, in result: inout ChatResult) {
+        result.report = report
+        if [.unanswered, .usage].contains(report.exit) { note(report.exit, in: &result) }
+    }
+
+    /// Where nobody watches, a question that had no answer, or none that fits, is told at the end, whatever came after it.
+    private func note(_ exit: ExitCode, in result: inout ChatResult) {
+        if !context.interaction.canAsk { result.missed = result.missed ?? exit }
     }
 
     /// Who answers. A server that cannot be reached now may be there when something is said.

@@ -27,6 +27,8 @@ struct AgentServer: Sendable {
     /// What became of a question.
     struct Settled {
         var isUnapproved = false
+        /// Whether the answer that was given beforehand does not fit.
+        var isUnfit = false
         /// What the person has to know.
         var notice: String?
     }
@@ -45,6 +47,10 @@ struct AgentServer: Sendable {
                 isUnapproved: true, notice: "nobody answered in time, so \(access.name) does not do the call")
         } catch InteractionError.declined {
             // A no without words.
+        } catch let error as InteractionError where error.isUnfit {
+            settled.isUnfit = true
+            answer.reason = "the answer that was given beforehand does not fit the question"
+            settled.notice = error.message
         } catch {
             settled.isUnapproved = true
             answer.reason = "nobody was there to allow it"

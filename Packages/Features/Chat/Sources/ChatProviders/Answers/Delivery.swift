@@ -12,6 +12,8 @@ struct Delivery {
     var isAsking = false
     /// Whether something that the server asked was denied because nobody was there.
     var isUnapproved = false
+    /// Whether something that the server asked was denied because the answer given beforehand does not fit.
+    var hasUnfitApproval = false
     /// Kept only for servers that have sessions.
     var session: ServerSession?
     /// What the server sent that nobody understands.

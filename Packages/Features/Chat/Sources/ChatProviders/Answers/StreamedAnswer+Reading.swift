@@ -59,6 +59,7 @@ extension StreamedAnswer {
         guard let agent else { return }
         let settled = try await agent.settle(question, in: delivery.session?.id, through: access)
         if settled.isUnapproved { delivery.isUnapproved = true }
+        if settled.isUnfit { delivery.hasUnfitApproval = true }
         if let notice = settled.notice { try await delivery.deliver([.notice(notice)], to: receive) }
     }
 

@@ -43,6 +43,7 @@ extension StreamedAnswer {
         }
         if let session = delivery.session { answer.start = session.completed(answer.start) }
         if delivery.isUnapproved { answer.isUnapproved = true }
+        if delivery.hasUnfitApproval { answer.hasUnfitApproval = true }
         return answer
     }
 

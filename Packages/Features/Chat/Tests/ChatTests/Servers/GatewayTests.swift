@@ -206,7 +206,7 @@ struct GatewayTests {
             answered.finish()
             let told = await answers.reduce(into: [JSON]()) { $0.append($1) }
             #expect(told.map { $0["body"]?["allow"] } == [false])
-            #expect(done.exit == .unanswered && done.notices.contains("must be one of"))
+            #expect(done.exit == .usage && done.notices.contains("must be one of"))
         }
     }
 

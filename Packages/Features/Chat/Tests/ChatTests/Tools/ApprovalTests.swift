@@ -18,6 +18,21 @@ struct ApprovalTests {
         }
     }
 
+    @Test("is not used by an answer given beforehand that does not fit, which is a mistake in the command")
+    func unfit() async throws {
+        let rounds = [Answers.call("saw"), Answers.say("I may not.")]
+        try await Desk.run(answers: rounds[0], rounds[1], rounds[0], rounds[1], Answers.say("Fine.")) { desk in
+            desk.person = HeadlessInteraction(answers: ["chat.approve": "Yes, perhaps"])
+            let done = try await desk.say("Saw", ["tools": true])
+            #expect(done.exit == .usage && done.notices.contains("must be one of"), "\(done.notices)")
+            #expect(!desk.asked[1].last.contains("sawed"))
+            // On a conversation too, whatever comes after it.
+            desk.person = HeadlessInteraction(answers: ["chat.approve": 3, "chat.message": ["Saw", "Thanks"]])
+            let talk = try await desk.run("chat.send", ["tools": true])
+            #expect(talk["result"] == "Fine." && talk.exit == .usage)
+        }
+    }
+
     @Test("is used where a rule allows it, and not where one denies it")
     func rules() async throws {
         let rounds = [Answers.call("saw", input: ["wood": "oak"]), Answers.say("Done.")]

@@ -29,6 +29,7 @@ struct EmbeddedAnswer {
             start: start, message: message, finish: report.outcome.answer?.finish ?? .stop,
             usage: report.outcome.usage)
         answer.isUnapproved = report.outcome.isUnapproved
+        answer.hasUnfitApproval = report.outcome.hasUnfitApproval
         return answer
     }
 

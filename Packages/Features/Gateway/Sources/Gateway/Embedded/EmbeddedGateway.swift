@@ -59,8 +59,11 @@ final class EmbeddedGateway: ModelProvider {
             let made = Mutex(EmbeddedAnswer())
             let report = try await turns.run(input) { events in
                 for event in events {
-                    if case .approval(let ticket) = event {
+                    guard case .approval(let ticket) = event else { continue }
+                    do {
                         try turns.answer(ticket.id, of: ticket.session, try await person.decide(ticket))
+                    } catch let error as InteractionError {
+                        try turns.answer(ticket.id, of: ticket.session, failing: error)
                     }
                 }
                 let shown = made.withLock { made in events.compactMap { made.take($0) } }
@@ -108,7 +111,7 @@ final class EmbeddedGateway: ModelProvider {
         asked.tools = []
         asked.extras = [:]
         var input = TurnInput(asked, isAgent: true)
-        input.canAsk = person.canAsk
+        input.canAsk = person.isKnown
         input.mode = request.mode ?? .readOnly
         input.keepsRunning = false
         if let id = request.extras["session_id"]?.string, try await place.store.session(id) != nil {

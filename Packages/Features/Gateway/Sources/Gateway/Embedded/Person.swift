@@ -12,7 +12,8 @@ struct Person: Sendable {
         self.context = context
     }
 
-    var canAsk: Bool { context?.interaction.canAsk ?? false }
+    /// Whether there is an action on whose behalf it works. Answers to its questions may be given beforehand.
+    var isKnown: Bool { context != nil }
     var tracer: Tracer? { context?.tracer }
 
     /// Tells something that is no part of the answer.
@@ -26,14 +27,10 @@ struct Person: Sendable {
         let choices = ApprovalChoices(
             of: ticket.call.name, remembering: ticket.remembers,
             [(.conversation, "in this conversation"), (.project, "always in this folder")])
-        do {
-            let index = try await context.interaction.choice(
-                "chat.approve", "Allow \(name) (\(ticket.effect.rawValue))?", among: choices.words)
-            return try await choices.answer(index) {
-                try await context.interaction.text("chat.approve.reason", "What shall be done instead?")
-            }
-        } catch InteractionError.unanswered {
-            return ApprovalAnswer(isAllowed: false, reason: "nobody was there to allow it")
+        let index = try await context.interaction.choice(
+            "chat.approve", "Allow \(name) (\(ticket.effect.rawValue))?", among: choices.words)
+        return try await choices.answer(index) {
+            try await context.interaction.text("chat.approve.reason", "What shall be done instead?")
         }
     }
 }

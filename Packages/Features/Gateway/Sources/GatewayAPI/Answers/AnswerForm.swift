@@ -30,6 +30,7 @@ extension TurnReport {
         var answer = ChatAnswer(
             start: start, message: message ?? Message(.assistant, text), finish: finish(isAgent), usage: outcome.usage)
         answer.isUnapproved = outcome.isUnapproved
+        answer.hasUnfitApproval = outcome.hasUnfitApproval
         answer.stopWord = last?.stopWord
         return answer
     }

@@ -88,6 +88,7 @@ extension ClaudeTurn {
             events.append(.chat(.text(text)))
         }
         (outcome.usage, outcome.rounds, outcome.isUnapproved) = (usage, rounds, isUnapproved)
+        outcome.hasUnfitApproval = hasUnfitApproval
         (outcome.calls, outcome.failedCalls) = (calls, failedCalls)
         if !message.parts.isEmpty {
             let stored = TurnMessage(

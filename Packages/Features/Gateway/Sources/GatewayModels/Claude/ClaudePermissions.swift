@@ -108,7 +108,11 @@ struct ClaudePermissions {
             // Such as an answer given beforehand that does not fit: nobody has decided, and nobody shall think that all is
             // well.
             let message = AnyFailure(error).message
-            turn.isUnapproved = true
+            if (error as? InteractionError)?.isUnfit == true {
+                turn.hasUnfitApproval = true
+            } else {
+                turn.isUnapproved = true
+            }
             return Step(
                 events: turn.deny(call, by: .nobody) + [.notice(message)],
                 reply: ClaudeReply.deny(id, ClaudeReply.words(message)))

@@ -26,6 +26,7 @@ struct ClaudeTurn {
     var updates: [String: CallUpdate] = [:]
     var rounds = 0
     var isUnapproved = false
+    var hasUnfitApproval = false
     var order: [String] = []
     var block: Block?
     var counted: Set<String> = []

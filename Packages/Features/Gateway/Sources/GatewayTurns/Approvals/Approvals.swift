@@ -7,7 +7,7 @@ import TurnLoop
 final class Approvals: Sendable {
     private struct Open {
         let ticket: ApprovalTicket
-        let answer: Promise<ApprovalAnswer>
+        let answer: Promise<Result<ApprovalAnswer, any Error>>
     }
 
     private let open = Mutex<[String: Open]>([:])
@@ -19,7 +19,7 @@ final class Approvals: Sendable {
         self.now = now
     }
 
-    /// Asks and waits. Throws `InteractionError.unanswered` when the time is over.
+    /// Asks and waits. Throws `InteractionError.unanswered` when the time is over, or what kept the client from answering.
     func ask(
         _ request: ApprovalRequest, session: String, within limit: Duration, tell: (ApprovalTicket) -> Void
     ) async throws -> ApprovalAnswer {
@@ -29,12 +29,12 @@ final class Approvals: Sendable {
             id: Self.newID(), session: session, call: call, source: request.source, effect: request.effect,
             summary: request.summary, reach: request.reach, remembers: request.remembers,
             expires: Timestamp(microseconds: now().microseconds + Int64(limit / .microseconds(1))), limit: limit)
-        let answer = Promise<ApprovalAnswer>()
+        let answer = Promise<Result<ApprovalAnswer, any Error>>()
         open.withLock { $0[ticket.id] = Open(ticket: ticket, answer: answer) }
         defer { _ = take(ticket.id, of: session) }
         tell(ticket)
         let clock = clock
-        let first = try await withThrowingTaskGroup(of: ApprovalAnswer?.self) { group in
+        let first = try await withThrowingTaskGroup(of: Result<ApprovalAnswer, any Error>?.self) { group in
             group.addTask { try await answer.value() }
             group.addTask {
                 try await clock.sleep(for: limit)
@@ -43,13 +43,14 @@ final class Approvals: Sendable {
             defer { group.cancelAll() }
             return try await group.next() ?? nil
         }
-        if let first { return first }
+        if let first { return try first.get() }
         // An answer that was accepted counts, even where the time was over in the same moment.
-        guard take(ticket.id, of: session) != nil else { return try await answer.value() }
+        guard take(ticket.id, of: session) != nil else { return try await answer.value().get() }
         throw InteractionError.unanswered(id: "gateway.approval", prompt: "allow \(PlainText.escape(request.tool))")
     }
 
-    func answer(_ id: String, of session: String, _ answer: ApprovalAnswer) throws(GatewayError) {
+    /// - Parameter answer: what somebody said, or why nobody did.
+    func answer(_ id: String, of session: String, _ answer: Result<ApprovalAnswer, any Error>) throws(GatewayError) {
         guard let open = take(id, of: session) else {
             throw GatewayError(
                 .approvalNotFound,

@@ -285,7 +285,7 @@ struct ClaudePermissionTests {
         try await ScriptedClaude.run(script) { claude in
             let problem = InteractionError.unfit(id: "chat.approve", why: "must be one of Yes, No")
             let turn = try await claude.turn(approve: { _ in throw problem })
-            #expect(turn.outcome.isUnapproved && turn.outcome.exit == .unanswered)
+            #expect(turn.outcome.hasUnfitApproval && turn.outcome.exit == .usage)
             #expect(turn.events.contains(.notice(problem.message)))
             #expect(try claude.seen().first?["response"]?["response"]?["behavior"] == "deny")
         }

@@ -11,6 +11,9 @@ public struct FileInfo: Sendable, Hashable {
     /// The user and the group that it belongs to.
     let owner: UInt32
     let group: UInt32
+    /// The file system and the entry in it, which stay the same under another name.
+    public let device: UInt64
+    public let inode: UInt64
     /// When the content last changed, as the time since 1970.
     public let modified: Duration
 
@@ -28,6 +31,7 @@ public struct FileInfo: Sendable, Hashable {
         mode = status.st_mode & 0o7777
         owner = status.st_uid
         group = status.st_gid
+        (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
         modified = .seconds(status.st_mtim.tv_sec) + .nanoseconds(status.st_mtim.tv_nsec)
     }
 }

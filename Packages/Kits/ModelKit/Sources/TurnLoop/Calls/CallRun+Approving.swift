@@ -57,10 +57,9 @@ extension CallRun {
         case .ended(.failure(is CancellationError)), .stopped, .timedOut:
             try await settle(index, CallWords.stopped)
         case .ended(.failure(let error)):
-            // Such as an answer given beforehand that does not fit: nobody has decided, and the turn must not look as if
-            // all had gone well.
+            // Nobody has decided, and the turn must not look as if all had gone well.
             let message = AnyFailure(error).message
-            isUnapproved = true
+            if (error as? InteractionError)?.isUnfit == true { hasUnfitApproval = true } else { isUnapproved = true }
             try await sink.deliver([.notice(message)])
             try await deny(index, by: .nobody, CallWords.declined(message))
         }

@@ -13,6 +13,8 @@ final class CallRun {
     var failed = 0
     /// Whether a call was denied only because nobody could approve it.
     var isUnapproved = false
+    /// Whether a call was denied because the answer that was given beforehand does not fit the question.
+    var hasUnfitApproval = false
 
     struct Entry {
         var update: CallUpdate

@@ -17,6 +17,8 @@ public struct TurnOutcome: Sendable {
     public var failedCalls = 0
     /// Whether a call was denied only because nobody was there to approve it.
     public var isUnapproved = false
+    /// Whether a call was denied because the answer that was given beforehand does not fit the question.
+    public var hasUnfitApproval = false
     /// What was left out of the history; the next turn goes on from there.
     public var cut: ContextCut?
 
@@ -37,10 +39,10 @@ public struct TurnOutcome: Sendable {
     }
 
     /// The exit code of a command that ran this turn. A tool that failed is the model's affair; a call that nobody
-    /// could approve is not.
+    /// could approve is not. An answer given beforehand that does not fit is a mistake in the command, as it is elsewhere.
     public var exit: ExitCode {
         switch end {
-        case .answered: isUnapproved ? .unanswered : .done
+        case .answered: hasUnfitApproval ? .usage : isUnapproved ? .unanswered : .done
         case .stopped: .interrupted
         case .failed(let failure): failure.exit
         case .roundLimit: .failed

@@ -36,6 +36,7 @@ final class TurnRun {
             outcome.answer = answer
             outcome.usage = outcome.usage + answer.usage
             outcome.isUnapproved = outcome.isUnapproved || answer.isUnapproved
+            outcome.hasUnfitApproval = outcome.hasUnfitApproval || answer.hasUnfitApproval
             try await keep(
                 TurnMessage(answer.message, start: answer.start, finish: answer.finish, usage: answer.usage))
             try await calls.show(doneBy: answer.message)
@@ -46,6 +47,7 @@ final class TurnRun {
         outcome.calls = calls.count
         outcome.failedCalls = calls.failed
         outcome.isUnapproved = outcome.isUnapproved || calls.isUnapproved
+        outcome.hasUnfitApproval = outcome.hasUnfitApproval || calls.hasUnfitApproval
         return outcome
     }
 

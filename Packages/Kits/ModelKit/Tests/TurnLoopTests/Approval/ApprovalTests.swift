@@ -210,11 +210,11 @@ struct ApprovalTests {
         #expect(!fixture.all.contains { if case .remember = $0 { true } else { false } })
     }
 
-    @Test("that does not fit allows nothing, is told, and is no success")
+    @Test("that does not fit allows nothing, is told, and is a mistake in the command")
     func unfit() async throws {
         let problem = InteractionError.unfit(id: "chat.approve", why: "must be one of Yes, No")
         let outcome = try await outcome([call("a", "write")]) { _ in throw problem }
-        #expect(outcome.isUnapproved && outcome.exit == .unanswered)
+        #expect(outcome.hasUnfitApproval && !outcome.isUnapproved && outcome.exit == .usage)
         #expect(outcome.results.map(\.isError) == [true])
         #expect(fixture.notices == [problem.message])
     }
