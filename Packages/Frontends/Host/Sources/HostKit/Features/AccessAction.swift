@@ -1,4 +1,5 @@
 import Capabilities
+import JSON
 import Registry
 
 /// `martlet access show`
@@ -16,7 +17,8 @@ enum AccessAction {
                 holder.grant.decide(.action(action.id, action.effect, action.offer)))
         }
         let requests = holder.requests.map { AccessRow($0.name, nil, sends: nil, holder.grant.decide($0.request)) }
-        let rows = (actions + requests).filter { row in
+        let rules = asker == "model" ? try await ruleRows(context) : []
+        let rows = (actions + requests + rules).filter { row in
             prefix.map { row.name == $0 || row.name.hasPrefix($0.hasSuffix(".") ? $0 : "\($0).") } ?? true
         }
         return context.rows(rows, orSay: "no action's id begins so; 'martlet access show' lists all")
@@ -24,11 +26,19 @@ enum AccessAction {
     .always()
     .details(
         "You may do everything. A model is offered few actions: those that read Martlet's own state and name no file and no "
-            + "secret. A bundle (by its file or its name) does what stands under 'permissions' in it; 'martlet run NAME --plan' "
+            + "secret. Its tools go by the rules and the mode that hold in this folder, which are listed too, with where each "
+            + "is kept; 'martlet chat disallow' takes one back. A bundle (by its file or its name) does what stands under 'permissions' in it; 'martlet run NAME --plan' "
             + "shows what its steps do with it. A token of the gateway opens routes and does no action."
     )
     .example("martlet access show --as model", "What a model may do, and why not the rest")
     .example("martlet access show auth --as bundle:nightly.yaml", "What a bundle may do with servers and secrets")
+
+    /// What was decided about the tools of models in this folder, whoever asked.
+    private static func ruleRows(_ context: ActionContext) async throws -> [AccessRow] {
+        guard context.caller.isPerson else { return [] }
+        return try await context.registry.all((any RuleKeeper).self)
+            .keptRules(in: [context.host.locations.current]).map(AccessRow.init)
+    }
 
     private static let kinds = Completion.dynamic { registry, _ in
         ["person", "model"] + registry.all((any GrantHolders).self).map { "\($0.kind):" }
@@ -70,6 +80,24 @@ private struct AccessRow: Record {
         case .allow(let rule): (verdict, self.rule, mend) = ("allowed", rule, nil)
         case .ask(let rule): (verdict, self.rule, mend) = ("asked", rule, nil)
         case .deny(let rule, let mend): (verdict, self.rule, self.mend) = ("denied", rule, mend)
+        }
+    }
+
+    /// A rule of a tool. What cannot be read denies.
+    init(_ kept: KeptRule) {
+        (effect, sends) = (nil, nil)
+        rule = "\(PlainText.escape(kept.place)), \(kept.id)"
+        mend = nil
+        if let mode = kept.rule["mode"]?.string {
+            (name, verdict) = ("tools, where no rule fits", PlainText.escape(mode))
+            return
+        }
+        let arguments = kept.rule["arguments"].map { " \(PlainText.escape($0.text()))" } ?? ""
+        name = "tool \(PlainText.escape(kept.rule["tool"]?.string ?? "*"))\(arguments)"
+        switch kept.rule["verdict"] {
+        case "allow": verdict = "allowed"
+        case "ask": verdict = "asked"
+        default: verdict = "denied"
         }
     }
 

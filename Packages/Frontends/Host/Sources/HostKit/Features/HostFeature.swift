@@ -9,9 +9,9 @@ public struct HostFeature: Feature {
         id: "host", summary: "Versions, features, health, settings and data", version: "0.1.0",
         provides: [
             .fallback((any SecretStore).self), .single((any SettingsWriter).self),
-            .single((any TrustedFiles).self),
+            .single((any TrustedFiles).self), .single((any FolderRules).self), .shared((any RuleKeeper).self),
         ],
-        needs: [.all((any DataStore).self), .all((any CompanionFiles).self)],
+        needs: [.all((any DataStore).self), .all((any CompanionFiles).self), .all((any RuleKeeper).self)],
         namespaces: ["version", "features", "doctor", "config", "data", "access"],
         groups: [
             "access": "Look at who may do what",
@@ -27,6 +27,11 @@ public struct HostFeature: Feature {
             (any SettingsWriter).self, UserSettingsWriter(locations: registry.surroundings.locations))
         registry.provide(
             (any TrustedFiles).self, TrustedBundles(state: registry.surroundings.locations.state))
+        // Beside the projects that are trusted: both are the person's word about a folder.
+        let state = registry.surroundings.locations.state
+        let folders = FolderRecordFile(state.isEmpty ? "" : "\(state)/folders.json")
+        registry.provide((any FolderRules).self, folders)
+        registry.provide((any RuleKeeper).self, folders)
         registry.add(Self.versionAction)
         registry.add(Self.featuresAction)
         registry.add(Self.doctorAction)
