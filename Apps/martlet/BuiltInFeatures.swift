@@ -25,13 +25,15 @@ enum BuiltInFeatures {
                     AuthFeature.self
                 #endif
             }.described("Servers, sign-in, secrets and certificates"),
-            BuiltInFeature(trait: "Chat", provides: "DataStore", "ModelProvider", "ConversationStore", "ServerList") {
+            BuiltInFeature(
+                trait: "Chat", provides: "DataStore", "ModelProvider", "ConversationStore", "ServerList", "RuleKeeper"
+            ) {
                 #if Chat
                     ChatFeature.self
                 #endif
             }.described("Talk to models, with tools and a history", commands: "chat", "ask"),
             BuiltInFeature(
-                trait: "Gateway", provides: "DataStore", "ModelProvider", "ServerList", "GrantHolders"
+                trait: "Gateway", provides: "DataStore", "ModelProvider", "ServerList", "GrantHolders", "RuleKeeper"
             ) {
                 #if Gateway
                     GatewayFeature.self

@@ -28,6 +28,40 @@ struct AccessTests {
         }
     }
 
+    @Test("has the rules that hold in a folder, whoever asked, each with its place, and each is taken back by its id")
+    func rules() async throws {
+        try await withHome { home in
+            for rule in [("chat", "deny"), ("gateway", "ask")] {
+                let run = try await Program.martlet.run(
+                    [
+                        "config", "set", "\(rule.0).approvals",
+                        #"[{"verdict": "\#(rule.1)", "tool": "\#(rule.0).tool"}]"#,
+                    ], home: home)
+                #expect(run.code == 0, "\(run.errors)")
+            }
+            #expect(
+                try await Program.martlet.run(
+                    ["gateway", "project", "add", home, "--allow", "multi.edit"], home: home
+                ).code == 0)
+            func shown(_ words: [String]) async throws -> [JSON] {
+                let run = try await Program.martlet.run(words + ["--json"], home: home)
+                #expect(run.code == 0, "\(run.errors)")
+                return try run.output.json().array ?? []
+            }
+            let access = try await shown(["access", "show", "--as", "model"])
+            let tools = access.compactMap { $0["action"]?.string }.filter { $0.hasPrefix("tool ") }
+            #expect(Set(tools) == ["tool chat.tool", "tool gateway.tool", "tool multi.edit"])
+            let rows = try await shown(["chat", "approvals"])
+            #expect(rows.map { $0["verdict"] } == ["deny", "ask", "allow"])
+            for row in rows {
+                let run = try await Program.martlet.run(
+                    ["chat", "disallow", row["id"]?.string ?? ""], home: home)
+                #expect(run.code == 0, "\(run.errors)")
+            }
+            #expect(try await shown(["chat", "approvals"]) == [])
+        }
+    }
+
     @Test("is for a bundle what it says, and for a token the routes of its scopes")
     func holders() async throws {
         try await withHome { home in

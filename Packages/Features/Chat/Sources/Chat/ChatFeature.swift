@@ -14,11 +14,12 @@ public struct ChatFeature: Feature {
         id: "chat", summary: "Talk to models, with tools and a history", version: "0.1.0",
         provides: [
             .shared((any DataStore).self), .shared((any ModelProvider).self), .shared((any ConversationStore).self),
-            .shared((any ServerList).self),
+            .shared((any ServerList).self), .shared((any RuleKeeper).self),
         ],
         needs: [
             .one((any SecretStore).self), .optional((any Authenticator).self), .optional((any TrustStore).self),
-            .all((any ToolSource).self), .all((any ModelProvider).self),
+            .all((any ToolSource).self), .all((any ModelProvider).self), .one((any FolderRules).self),
+            .all((any RuleKeeper).self),
         ],
         settings: ChatSettings.declarations)
 
@@ -45,6 +46,7 @@ public struct ChatFeature: Feature {
                 id: "chat.history", summary: "Conversations with models", database: services.history.database,
                 emptyBin: services.emptyBin))
         registry.provide((any ConversationStore).self, Conversations(services.history))
+        registry.provide((any RuleKeeper).self, ChatRules(services))
         registry.provide(
             (any ServerList).self,
             ProviderServers(

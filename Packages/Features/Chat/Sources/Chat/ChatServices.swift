@@ -22,6 +22,9 @@ final class ChatServices: Sendable {
     /// What the composition of these services offers.
     private let whole: WholeRegistry
 
+    /// What the composition of these services offers; nil once it has ended.
+    var registry: Registry? { whole.registry }
+
     private struct Opened {
         let client: HTTPClient
         let directory: ProviderDirectory

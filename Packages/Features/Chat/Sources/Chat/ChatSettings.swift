@@ -35,7 +35,8 @@ enum ChatSettings {
         "mode", "How far models go without being asked for each conversation: read-only, workspace, full", default: nil,
         risk: .widens)
     static let folders = Setting(
-        "folders", "The folders in which the mode holds without a question", default: [PathValue](), risk: .widens)
+        "folders", "Folders in which the mode holds without a question; they are moved to records of their own",
+        default: [PathValue](), risk: .widens)
     static let sandbox = Setting(
         "sandbox",
         "What commands are kept from: nothing; all but the system's programs and the folder; and the network",

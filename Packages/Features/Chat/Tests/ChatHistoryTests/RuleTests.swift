@@ -1,6 +1,7 @@
 import Capabilities
 import ChatHistory
 import JSON
+import StorageKit
 import Testing
 
 @Suite("What was decided about tools")
@@ -21,14 +22,29 @@ struct RuleTests {
         }
     }
 
-    @Test("is kept with a project once, and with no other")
+    @Test("was kept with a project, where it is found until it is moved")
     func project() async throws {
         try await withHistory { history in
-            for _ in 0..<2 { try await history.add(rule, toProject: "/a") }
-            #expect(try await history.rules(ofProject: "/a") == [rule])
+            let (rule, other): (JSON, JSON) = (rule, ["verdict": "deny"])
+            try await history.database.write { connection in
+                for rule in [rule, other] { try connection.run("INSERT INTO approvals VALUES ('/a', ?)", rule.text()) }
+            }
+            #expect(Set(try await history.rules(ofProject: "/a")) == [rule, other])
             #expect(try await history.rules(ofProject: "/a/b") == [])
-            #expect(try await history.removeRules(ofProject: "/a") == 1)
-            #expect(try await history.rules(ofProject: "/a") == [])
+            try await history.removeRules([rule], ofProject: "/a")
+            #expect(try await history.rules(ofProject: "/a") == [other])
+        }
+    }
+
+    @Test("is listed with its conversation, and one is taken back alone")
+    func all() async throws {
+        try await withHistory { history in
+            let id = try await history.create(ConversationSetup()).id
+            _ = try await history.create(ConversationSetup())
+            for rule in [rule, ["verdict": "deny"]] { try await history.add(rule, to: id) }
+            #expect(try await history.allRules().map(\.conversation) == [id])
+            try await history.remove(rule, of: id)
+            #expect(try await history.allRules().map(\.rules) == [[["verdict": "deny"]]])
         }
     }
 

@@ -15,11 +15,11 @@ public struct GatewayFeature: Feature {
         id: "gateway", summary: "Serve models, tools and sessions to other programs", version: "0.1.0",
         provides: [
             .shared((any DataStore).self), .shared((any ModelProvider).self), .shared((any ServerList).self),
-            .shared((any GrantHolders).self),
+            .shared((any GrantHolders).self), .shared((any RuleKeeper).self),
         ],
         needs: [
             .one((any SecretStore).self), .optional((any TrustStore).self), .all((any ModelProvider).self),
-            .all((any ToolSource).self),
+            .all((any ToolSource).self), .one((any FolderRules).self),
         ],
         settings: GatewaySettings.declarations,
         groups: [
@@ -36,12 +36,14 @@ public struct GatewayFeature: Feature {
 
     public func register(in registry: inout RegistryBuilder) {
         let services = GatewayServices(
-            settings: settings, surroundings: registry.surroundings, turns: registry.shared("turns") { Holdings() })
+            settings: settings, surroundings: registry.surroundings, whole: registry.whole,
+            turns: registry.shared("turns") { Holdings() })
         // Turns are ended and stored before the program ends.
         registry.closes(services.close)
         registry.provide((any ModelProvider).self, services.embedded)
         registry.provide((any ServerList).self, OwnServer(settings: settings))
         registry.provide((any GrantHolders).self, TokenHolders(services))
+        registry.provide((any RuleKeeper).self, GatewayRules(services))
         registry.provide(
             (any DataStore).self,
             DatabaseStore(

@@ -17,7 +17,11 @@ final class GatewayServices: Sendable {
     let embedded: EmbeddedGateway
     let token: GatewayToken
 
-    init(settings: FeatureSettings, surroundings: Surroundings, turns: Holdings) {
+    /// What the composition of these services offers; nil where they are asked about nothing else.
+    let whole: WholeRegistry?
+
+    init(settings: FeatureSettings, surroundings: Surroundings, whole: WholeRegistry?, turns: Holdings) {
+        self.whole = whole
         self.settings = settings
         self.surroundings = surroundings
         let database = GatewayStore.database(at: "\(surroundings.locations.data)/gateway.db") {
@@ -27,7 +31,7 @@ final class GatewayServices: Sendable {
             database, without: settings[GatewaySettings.keepsSecrets] ? nil : surroundings.redactor, turns: turns,
             now: surroundings.now)
         token = GatewayToken(surroundings)
-        embedded = EmbeddedGateway(settings: settings, surroundings: surroundings, store: store)
+        embedded = EmbeddedGateway(settings: settings, surroundings: surroundings, store: store, whole: whole)
     }
 
     func close() async {

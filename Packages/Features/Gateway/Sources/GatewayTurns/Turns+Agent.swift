@@ -25,7 +25,8 @@ extension Turns {
         let choice = try await catalogue.choice(named: wanted, default: parts.settings.defaultModel)
         if case .claude = choice.backend, project == nil { throw GatewayError.needsProject(choice.name) }
         try await admit(session: session?.id, project: project?.id, client: input.client)
-        let policy = parts.settings.policy(in: project, session, input.mode)
+        let (decided, told) = await parts.decided(in: project)
+        let policy = parts.settings.policy(in: project, decided, session, input.mode)
         let all = try await sources(in: project, policy)
         if let selection = input.selection { try await check(selection, among: all) }
         let prompt = Self.prompt(of: input)
@@ -48,7 +49,7 @@ extension Turns {
             sources: selection.sources(among: all).map {
                 OfferedTools($0, selected: selection.tools, runs: parts.toolRuns, tracer: parts.tracer)
             },
-            policy: policy, notices: selection.problems(among: all), canAsk: input.canAsk, client: input.client)
+            policy: policy, notices: told + selection.problems(among: all), canAsk: input.canAsk, client: input.client)
         do {
             let control = TurnControl()
             let agent = AgentTurn(parts: parts, plan: plan, control: control)

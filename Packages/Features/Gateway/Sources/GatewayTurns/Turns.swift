@@ -28,16 +28,17 @@ public final class Turns: Sendable {
     ///   - claude: the `claude` command, offered as `claude/…`.
     ///   - running: what runs already, with settings from before, and is to be seen and ended here too.
     ///   - keeping: what has to be there as long as a turn runs, such as what the providers belong to.
+    ///   - folders: where answers that hold for a project are kept; without it they hold for the session.
     public init(
         store: GatewayStore, providers: @escaping @Sendable () async -> [any ModelProvider],
         settings: TurnSettings = TurnSettings(), sources: @escaping @Sendable () async -> [any ToolSource] = { [] },
         claude: ClaudeCommand? = nil, clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp, tracer: Tracer? = nil, running: RunningTurns? = nil,
-        keeping: (any Sendable)? = nil
+        keeping: (any Sendable)? = nil, folders: (any FolderRules)? = nil
     ) {
         parts = TurnParts(
             store: store, settings: settings, clock: clock, now: now, tracer: tracer ?? Tracer(sinks: [], now: now),
-            running: running ?? RunningTurns(clock: clock, now: now), keeping: keeping)
+            running: running ?? RunningTurns(clock: clock, now: now), keeping: keeping, folders: folders)
         catalogue = Catalogue(providers: providers, claude: claude, clock: clock, now: now) { listing in
             // A log that cannot be written is no reason to keep the other models from anybody.
             do {

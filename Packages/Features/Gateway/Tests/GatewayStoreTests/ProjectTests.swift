@@ -78,9 +78,11 @@ struct ProjectTests {
             let other = ApprovalRule(.deny, tool: "bash.run", arguments: ["/command": "rm *"], scope: .project)
             let id = try await store.createProject(NewProject(name: "a", path: "/x", rules: [deny, other])).id
             let allow = ApprovalRule(.allow, tool: "bash.run", scope: .project)
-            try await store.addRules([allow], toProject: id)
+            _ = try await store.openProject(NewProject(name: "a", path: "/x", rules: [allow]))
             #expect(try await store.project(id)?.rules == [other, allow])
-            #expect(try await failure { try await store.addRules([allow], toProject: "x") } == .notFound)
+            try await store.removeRules([other], ofProject: id)
+            #expect(try await store.project(id)?.rules == [allow])
+            #expect(try await failure { try await store.removeRules([allow], ofProject: "x") } == .notFound)
         }
     }
 

@@ -63,7 +63,7 @@ struct HealthProbeTests {
             let probe = HealthProbe(
                 services: GatewayServices(
                     settings: services.host.settings.view(for: "gateway"), surroundings: services.host.surroundings,
-                    turns: Holdings()))
+                    whole: nil, turns: Holdings()))
             var state = InstanceState(
                 process: .own, started: Timestamp(microseconds: 0),
                 addresses: ["https://127.0.0.1:\(port)"],

@@ -1,5 +1,6 @@
 import Capabilities
 import CoreTesting
+import FileKit
 import GatewayStore
 import JSON
 import Synchronization
@@ -117,18 +118,63 @@ struct ApprovalTests {
         }
     }
 
-    @Test("an answer for good is stored with the project", arguments: [ApprovalScope.project, .always])
+    @Test(
+        "an answer for good is one rule in the record of the project's folder",
+        arguments: [ApprovalScope.project, .always])
     func forTheProject(scope: ApprovalScope) async throws {
         let tools = TestTools()
         let call = ScriptedModel.Step.call([.named("change")])
         let model = ScriptedModel("scripted", call, .say("1"), call, .say("2"))
         try await Workshop.run(model, sources: [tools]) { workshop in
             _ = try await turn(workshop, answer: ApprovalAnswer(isAllowed: true, scope: scope))
-            #expect(try await workshop.store.project(workshop.project.id)?.rules.map(\.scope) == [.project])
+            #expect(try await workshop.store.project(workshop.project.id)?.rules == [])
+            let kept = try workshop.folders.record(of: workshop.project.path).rules
+            #expect(kept.map { $0["tool"] } == ["change"] && kept.map { $0["scope"] } == ["project"])
             let heard = Heard()
             _ = try await workshop.say("Go", to: heard)
             #expect(heard.tickets == [])
             #expect(tools.done.count == 2)
+        }
+    }
+
+    @Test("answers that were kept with the project are moved to the folder's record, and what was declared stays")
+    func moved() async throws {
+        let tools = TestTools()
+        let call = ScriptedModel.Step.call([.named("change")])
+        let declared = ApprovalRule(.allow, tool: "look*", scope: .project)
+        let answered = ApprovalRule(.allow, tool: "change", source: "machines", scope: .project)
+        let empty = ApprovalRule(
+            .allow, tool: "bash.run", source: "files", arguments: ["/command": "env *"], scope: .project)
+        let model = ScriptedModel("scripted", call, .say("1"), call, .say("2"))
+        try await Workshop.run(
+            model, sources: [tools], rules: [declared, answered, empty]
+        ) { workshop in
+            let path = workshop.project.path
+            let heard = Heard()
+            _ = try await workshop.say("Go", canAsk: false, to: heard)
+            #expect(tools.done.count == 1, "it counts in the turn that moves it")
+            #expect(try await workshop.store.project(workshop.project.id)?.rules == [declared])
+            let kept = try workshop.folders.record(of: path).rules.map { try ApprovalRule(json: $0) }
+            #expect(kept.map(\.verdict) == [.allow, .ask] && kept.map(\.tool) == ["change", "bash.run"])
+            #expect(heard.words.contains { $0.contains("from now on you are asked") })
+            // Another folder at the same place has nothing of it.
+            try Files.rename(path, toNew: "\(path)-before")
+            try Files.makeDirectories(path)
+            _ = try await workshop.say("Go", canAsk: false)
+            #expect(tools.done.count == 1)
+        }
+    }
+
+    @Test("where the folder's record cannot be read, every tool is denied, which is told")
+    func unreadable() async throws {
+        let tools = TestTools("machines", [("look.up", .reads)])
+        let model = ScriptedModel("scripted", .call([.named("look_up")]), .say("done"))
+        try await Workshop.run(model, sources: [tools]) { workshop in
+            try Files.makeDirectories("\(workshop.folder)/state")
+            try Files.writeAtomically(Array("{".utf8), to: "\(workshop.folder)/state/folders.json")
+            let heard = Heard()
+            _ = try await workshop.say("Go", to: heard)
+            #expect(tools.done.isEmpty && heard.words.contains { $0.contains("so no tool is used") })
         }
     }
 

@@ -1,12 +1,13 @@
 import Capabilities
 import ChatHistory
+import FileKit
 import JSON
 import Registry
 import Settings
 import TurnLoop
 
-/// What the person has decided about tools for longer than once, and where it is kept: with the conversation, with the
-/// project, or in the settings.
+/// What the person has decided about tools for longer than once, and where it is kept: with the conversation, in the
+/// folder's record, or in the settings.
 struct RememberedRules: Sendable {
     let history: History
     let context: ActionContext
@@ -19,43 +20,46 @@ struct RememberedRules: Sendable {
         return parts.count > 1 ? parts.joined(separator: "/") : current
     }
 
+    /// The folders whose records hold here: the project's, and the one that models work in, where that is another.
+    var folders: [String] {
+        let (project, own) = (project, ToolFolder(context))
+        return own.isMeant(by: project) ? [project] : [project, own.path]
+    }
+
     /// What holds in a conversation besides the settings. What cannot be read any more denies, since it may have been a
     /// denial.
     func rules(of conversation: Conversation?) async -> [ApprovalRule] {
-        let own = conversation?.setup.rules ?? []
-        let others: [JSON]
-        do { others = try await history.rules(ofProject: project) } catch {
-            context.notice(
-                "what was decided in this project could not be read, so no tool is used: \(AnyFailure(error).message)")
-            return [ApprovalRule(.deny, scope: .project)]
-        }
-        return read(own, .conversation) + read(others, .project)
-    }
-
-    /// - Parameter scope: that of the place where the rules were kept, whatever they say themselves.
-    private func read(_ rules: [JSON], _ scope: ApprovalScope) -> [ApprovalRule] {
-        rules.map { json in
-            do throws(ValueError) {
-                var rule = try ApprovalRule(json: json)
-                rule.scope = scope
-                return rule
-            } catch {
-                let tool = json["tool"]?.string
-                let what = tool.map { "'\(PlainText.escape($0))' is" } ?? "all tools are"
-                let option = scope == .conversation ? " --conversation ID" : ""
-                context.notice(
-                    "\(what) denied, as a rule that was remembered for this \(scope.rawValue) cannot be read (it"
-                        + " \(error.message)); 'martlet chat disallow\(option)' takes it back")
-                return ApprovalRule(.deny, tool: tool ?? "*", scope: scope)
+        let own = (conversation?.setup.rules ?? []).map { json in
+            ApprovalRule.remembered(json, .conversation) {
+                context.notice("\($0); 'martlet chat disallow --conversation ID' takes it back")
             }
         }
+        do {
+            let approvals = FolderApprovals(try context.registry.one((any FolderRules).self))
+            try await adopt()
+            return own + folders.flatMap { approvals.rules(in: $0, telling: context.notice) }
+        } catch {
+            context.notice(
+                "what was decided in this folder could not be read, so no tool is used: \(AnyFailure(error).message)")
+            return own + [ApprovalRule(.deny, scope: .project)]
+        }
+    }
+
+    /// Moves what was decided in the project from the history to the folder's record.
+    private func adopt() async throws {
+        let old = try await history.rules(ofProject: project)
+        guard !old.isEmpty else { return }
+        try await FolderApprovals(context.registry.one((any FolderRules).self))
+            .adopt(old, in: project, telling: context.notice)
+        try await history.removeRules(old, ofProject: project)
     }
 
     func remember(_ rule: ApprovalRule, of conversation: ConversationID?) async throws {
         switch rule.scope {
         case .once: break
         case .conversation: if let conversation { try await history.add(rule.json, to: conversation) }
-        case .project: try await history.add(rule.json, toProject: project)
+        case .project:
+            try await FolderApprovals(context.registry.one((any FolderRules).self)).remember(rule, in: project)
         case .always:
             let key = ["chat", "approvals"]
             // Added to what the person has there: a rule of a project is not theirs, and holds nowhere else.
@@ -63,5 +67,14 @@ struct RememberedRules: Sendable {
                 [(key, .array((own["chat"]?["approvals"]?.array ?? []) + [rule.json]))]
             }
         }
+    }
+
+    /// Takes back all that was decided in the project's folder, and tells how much that was.
+    func forget() async throws -> Int {
+        try await adopt()
+        let folders = try context.registry.one((any FolderRules).self)
+        let before = try folders.record(of: project)
+        try await folders.change(project) { record in (record.mode, record.rules) = (nil, []) }
+        return before.rules.count + (before.mode == nil ? 0 : 1)
     }
 }

@@ -1,6 +1,8 @@
 import Capabilities
+import ChatHistory
 import ChatProviders
 import FileKit
+import JSON
 import Registry
 import TurnLoop
 
@@ -16,15 +18,12 @@ struct ToolFolder {
         home = Files.home(in: context.host.environment)
     }
 
-    /// Whether the person has agreed to work there.
-    func isKnown(_ folders: [PathValue]) -> Bool {
-        folders.contains { folder in
-            do throws(FileError) {
-                return try Files.canonical(folder.text) == path
-            } catch {
-                return false
-            }
-        }
+    /// Whether one of these folders is this one.
+    func isAmong(_ folders: [PathValue]) -> Bool { folders.contains { isMeant(by: $0.text) } }
+
+    /// Whether a path leads here.
+    func isMeant(by path: String) -> Bool {
+        do throws(FileError) { return try Files.canonical(path) == self.path } catch { return false }
     }
 
     /// Refuses a home: what lies there decides what other programs run.
@@ -38,7 +37,50 @@ struct ToolFolder {
     }
 }
 
+extension ToolFolder {
+    /// A folder as a conversation remembers it: by its path, and by which folder was there then.
+    struct Known: Sendable, Hashable {
+        let path: String
+        /// Nil in conversations from before it was kept.
+        let identity: String?
+    }
+
+    static func known(_ context: ActionContext) -> Known {
+        let path = context.host.locations.current
+        do throws(FileError) {
+            let info = try Files.info(path)
+            return Known(path: path, identity: "\(info.device):\(info.inode)")
+        } catch {
+            // One that cannot be looked at is told when it is opened.
+            return Known(path: path, identity: nil)
+        }
+    }
+}
+
+extension ToolFolder.Known {
+    init?(json: JSON) {
+        guard let path = json[ConversationSetup.folderOption]?.string else { return nil }
+        self.init(path: path, identity: json[ConversationSetup.folderIdentityOption]?.string)
+    }
+
+    func store(in object: inout JSONObject) {
+        object[ConversationSetup.folderOption] = .string(path)
+        object[ConversationSetup.folderIdentityOption] = identity.map { .string($0) }
+    }
+
+    /// Whether the folder that is there now is the one that was meant.
+    func isSame(as now: ToolFolder.Known) -> Bool {
+        path == now.path && (identity == nil || identity == now.identity)
+    }
+}
+
 extension ToolMode {
+    /// Whether who has agreed to this one has agreed to the other one too.
+    func includes(_ other: ToolMode) -> Bool {
+        let order: [ToolMode] = [.readOnly, .workspace, .full]
+        return (order.firstIndex(of: other) ?? order.count) <= (order.firstIndex(of: self) ?? -1)
+    }
+
     var explanation: String {
         switch self {
         case .readOnly: "they look around"

@@ -10,7 +10,7 @@ struct ChatOptions: Sendable, Hashable {
     /// How far the model goes with tools; nil where it is given none.
     var mode: ToolMode?
     /// The folder for which tools were chosen, which is the one that they read.
-    var toolFolder: String?
+    var toolFolder: ToolFolder.Known?
     /// Whether old turns that do not fit are summarised; otherwise they are left out.
     var summarises = false
 
@@ -26,10 +26,12 @@ struct ChatOptions: Sendable, Hashable {
 
     /// What is stored, with another mode that was chosen for this folder. All else stays, also what only a later version
     /// knows.
-    static func changed(_ stored: JSON, to mode: ToolMode?, in folder: String) -> JSON {
+    static func changed(_ stored: JSON, to mode: ToolMode?, in folder: ToolFolder.Known) -> JSON {
         var object = stored.object ?? [:]
         object["tools"] = mode.map(Self.stored)
-        object[ConversationSetup.folderOption] = mode.map { _ in .string(folder) }
+        object[ConversationSetup.folderOption] = nil
+        object[ConversationSetup.folderIdentityOption] = nil
+        if mode != nil { folder.store(in: &object) }
         return .object(object)
     }
 
@@ -47,7 +49,7 @@ struct ChatOptions: Sendable, Hashable {
         if let mode {
             // An export leaves this out, whatever it says.
             object["tools"] = Self.stored(mode)
-            object[ConversationSetup.folderOption] = toolFolder.map { .string($0) }
+            toolFolder?.store(in: &object)
         }
         if summarises { object["summarises"] = true }
         return .object(object)
@@ -62,7 +64,7 @@ struct ChatOptions: Sendable, Hashable {
         model.seed = json["seed"]?.int
         model.effort = json["effort"]?.string.flatMap(ModelOptions.Effort.init)
         mode = json["tools"]?.bool == true ? .readOnly : json["tools"]?.string.flatMap(ToolMode.init)
-        toolFolder = json[ConversationSetup.folderOption]?.string
+        toolFolder = ToolFolder.Known(json: json)
         summarises = json["summarises"]?.bool ?? false
     }
 }

@@ -277,7 +277,7 @@ actor Chatting {
     /// Keeps the mode that was chosen with the conversation, so that going on with it another time finds the same.
     private func keepMode() async throws {
         guard wish.isSaved, let mode = wish.mode, let conversation else { return }
-        let folder = context.host.locations.current
+        let folder = ToolFolder.known(context)
         let stored = conversation.setup.options
         guard ChatOptions.changed(stored, to: mode, in: folder) != stored else { return }
         self.conversation = try await services.history.changeOptions(of: conversation.id) { stored in
@@ -310,14 +310,16 @@ actor Chatting {
         if let maxTokens = wish.maxTokens { options.model.maxTokens = maxTokens }
         if let effort = wish.effort { options.model.effort = effort }
         if let seed = wish.seed { options.model.seed = seed }
-        options.toolFolder = context.host.locations.current
+        options.toolFolder = ToolFolder.known(context)
         self.options = options
         return options
     }
 
     /// What the conversation began with. Its tools would read the folder of this command, and were chosen for another one.
     private func stored(_ options: ChatOptions) async throws -> ChatOptions {
-        guard let chosen = options.mode, options.toolFolder != context.host.locations.current else { return options }
+        guard let chosen = options.mode, options.toolFolder?.isSame(as: ToolFolder.known(context)) != true else {
+            return options
+        }
         var options = options
         options.mode = services.settings[ChatSettings.tools] ? .readOnly : nil
         guard wish.mode == nil else { return options }
@@ -333,28 +335,9 @@ actor Chatting {
     /// What the settings say for this folder. One in which nobody has worked yet is asked about, once.
     private func usualMode(or other: ToolMode?) async throws -> ToolMode? {
         guard let mode = services.settings[ChatSettings.mode] else { return other }
-        let folder = ToolFolder(context)
-        try folder.check(mode)
-        if mode == .readOnly || folder.isKnown(services.settings[ChatSettings.folders]) { return mode }
-        guard context.interaction.canAsk else {
-            context.notice(
-                "nobody has said yet that models may do more than read here; --mode \(mode.rawValue) lets them")
-            return .readOnly
-        }
-        guard
-            try await context.interaction.confirm(
-                "chat.mode",
-                "Let models work in \(PlainText.escape(folder.path)) as far as your settings say "
-                    + "(\(mode.rawValue): \(mode.explanation)), now and later?")
-        else { return .readOnly }
-        do {
-            try await context.registry.one((any SettingsWriter).self).edit { own in
-                [(["chat", "folders"], .array((own["chat"]?["folders"]?.array ?? []) + [.string(folder.path)]))]
-            }
-        } catch {
-            context.notice("it will be asked about again: \(AnyFailure(error).message)")
-        }
-        return mode
+        let agreed = AgreedMode(services: services, context: context)
+        try agreed.folder.check(mode)
+        return try await agreed.mode(upTo: mode)
     }
 
     /// A new one to write it down in; nil, after saying why, where that cannot be, which keeps nobody from an answer.

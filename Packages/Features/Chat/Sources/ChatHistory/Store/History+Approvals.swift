@@ -1,7 +1,8 @@
 public import JSON
 import StorageKit
 
-/// What people have decided about tools, in the words of who uses it: with a conversation, or with a project.
+/// What people have decided about tools in a conversation, in the words of who uses it. What was decided in a folder was
+/// kept here too before folders had records of their own, to which it is moved.
 extension History {
     /// What was decided in a conversation.
     public func rules(of id: ConversationID) async throws -> [JSON] {
@@ -28,7 +29,25 @@ extension History {
         }
     }
 
-    /// What was decided in a project, which is named by its folder.
+    /// What was decided in each conversation that is not deleted.
+    public func allRules() async throws -> [(conversation: ConversationID, rules: [JSON])] {
+        try await database.read { connection in
+            try connection.all(
+                "SELECT name, tools FROM conversations WHERE deleted IS NULL AND tools != '{}' ORDER BY updated DESC, id DESC"
+            ) { row in
+                (ConversationID(rawValue: try row[0]), try Connection.json(row[1])["rules"]?.array ?? [])
+            }
+        }
+    }
+
+    /// Forgets one decision.
+    public func remove(_ rule: JSON, of id: ConversationID) async throws {
+        _ = try await change(id) { connection, row in
+            try connection.set(rules: try connection.rules(of: row).filter { $0 != rule }, of: row)
+        }
+    }
+
+    /// What was decided in a project, which is named by its folder, and is not in its record yet.
     public func rules(ofProject folder: String) async throws -> [JSON] {
         try await database.read { connection in
             try connection.all("SELECT rule FROM approvals WHERE project = ? ORDER BY rule", folder) { row in
@@ -37,20 +56,12 @@ extension History {
         }
     }
 
-    public func add(_ rule: JSON, toProject folder: String) async throws {
+    /// Forgets what is in the folder's record by now. All of it, or nothing.
+    public func removeRules(_ rules: [JSON], ofProject folder: String) async throws {
         try await database.write { connection in
-            try connection.run("INSERT OR IGNORE INTO approvals (project, rule) VALUES (?, ?)", folder, rule.text())
-        }
-    }
-
-    @discardableResult
-    public func removeRules(ofProject folder: String) async throws -> Int {
-        try await database.write { connection in
-            let count: Int? = try connection.first("SELECT count(*) FROM approvals WHERE project = ?", folder) { row in
-                try row[0]
+            for rule in rules {
+                try connection.run("DELETE FROM approvals WHERE project = ? AND rule = ?", folder, rule.text())
             }
-            try connection.run("DELETE FROM approvals WHERE project = ?", folder)
-            return count ?? 0
         }
     }
 }

@@ -18,6 +18,7 @@ extension Transcript {
         object.add("system", setup.system)
         var options = setup.options.object ?? [:]
         options[ConversationSetup.folderOption] = nil
+        options[ConversationSetup.folderIdentityOption] = nil
         object["options"] = .object(options)
         object["tools"] = setup.tools
         object.add("head", head)

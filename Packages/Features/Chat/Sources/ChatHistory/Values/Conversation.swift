@@ -15,6 +15,8 @@ public struct ConversationSetup: Sendable, Hashable {
     public var options: JSON
     /// The member of the options that names a folder of this machine, which leaves it in no export.
     public static let folderOption = "tool_folder"
+    /// The member that says which folder was there then, which leaves it in no export either.
+    public static let folderIdentityOption = "tool_folder_identity"
     /// The policy of tools, in the words of who uses it.
     public var tools: JSON
 

@@ -141,6 +141,15 @@ struct Desk: Sendable {
         }
     }
 
+    /// What was decided in folders.
+    var folders: FolderRecordFile { FolderRecordFile("\(folder)/state/folders.json") }
+
+    /// Puts another folder in the place of one.
+    func replace(_ path: String) throws {
+        try Files.rename(path, toNew: "\(path)-before")
+        try Files.makeDirectories(path)
+    }
+
     func write(_ bytes: [UInt8], to name: String) throws -> String {
         try Files.writeAtomically(bytes, to: "\(folder)/\(name)")
         return name

@@ -10,6 +10,7 @@ struct Workshop: Feature {
         id: "shop", summary: "Tools for tests", version: "1.0",
         provides: [
             .single((any SecretStore).self), .single((any SettingsWriter).self), .shared((any ToolSource).self),
+            .single((any FolderRules).self), .shared((any RuleKeeper).self),
         ])
 
     init(_ settings: FeatureSettings) {}
@@ -20,6 +21,9 @@ struct Workshop: Feature {
         registry.provide(
             (any SettingsWriter).self, Notebook(folder: registry.surroundings.locations.config) as any SettingsWriter)
         registry.provide((any ToolSource).self, Bench() as any ToolSource)
+        let folders = FolderRecordFile("\(registry.surroundings.locations.state)/folders.json")
+        registry.provide((any FolderRules).self, folders as any FolderRules)
+        registry.provide((any RuleKeeper).self, folders as any RuleKeeper)
         registry.add(Action("shop.price", "Reads, and is not for models", .reads) { _ in "12" })
         registry.add(Action("shop.sell", "Changes something", .writes) { _ in "sold" })
     }

@@ -108,13 +108,68 @@ struct ModeTests {
             try await desk.say("three")
             #expect(try text(desk, "a.txt") == "new\n" && yes.asked == ["chat.mode"])
             #expect(yes.prompts[0].contains("\(desk.folder)/work"))
-            let own = try JSON(parsing: try Files.read("\(desk.folder)/config/config.json", limit: 1 << 20))
-            #expect(own["chat"]?["folders"] == [.string("\(desk.folder)/work")])
+            #expect(try desk.folders.record(of: "\(desk.folder)/work").mode == .workspace)
+            #expect(
+                try await desk.run("chat.approvals").json.array?.map { $0["kept"] } == [
+                    "the settings (chat.mode)", "this folder's record",
+                ])
             let known = Person()
             desk.person = known
-            desk.settings = "{chat: {mode: 'workspace', folders: ['\(desk.folder)/work']}}"
             try await desk.say("four")
             #expect(known.asked.isEmpty)
+        }
+    }
+
+    @Test(
+        "what was agreed to is asked about again when the settings go further, and in another folder at the same place")
+    func agreedAgain() async throws {
+        try await Desk.run(answers: Answers.say("1"), Answers.say("2"), Answers.say("3"), Answers.say("4")) { desk in
+            try enter(&desk)
+            desk.settings = "{chat: {mode: 'workspace'}}"
+            for (number, step) in ["first", "again", "further", "replaced"].enumerated() {
+                if step == "further" { desk.settings = "{chat: {mode: 'full'}}" }
+                if step == "replaced" { try desk.replace("\(desk.folder)/work") }
+                let person = Person(["chat.mode": [true]])
+                desk.person = person
+                try await desk.say(step)
+                #expect(person.asked == (step == "again" ? [] : ["chat.mode"]), "\(step)")
+                #expect(desk.asked[number].tools.contains("fs_write"))
+            }
+        }
+    }
+
+    @Test("a conversation's mode does not hold in another folder at the same place")
+    func replacedFolder() async throws {
+        try await Desk.run(answers: Answers.say("1"), Answers.say("2"), Answers.say("3")) { desk in
+            try enter(&desk)
+            try await desk.say("one", ["mode": "full"])
+            try await desk.say("two", ["continue": true])
+            try desk.replace("\(desk.folder)/work")
+            let other = try await desk.say("three", ["continue": true])
+            #expect(desk.asked[1].tools.contains("fs_write") && desk.asked[2].tools.isEmpty)
+            #expect(other.notices.contains("--mode full uses them here"))
+        }
+    }
+
+    @Test("folders that were agreed to in the settings are moved to their records, one by one")
+    func movedFolders() async throws {
+        try await Desk.run(answers: Answers.say("1"), Answers.say("2")) { desk in
+            try enter(&desk, "other")
+            try enter(&desk)
+            let (work, other) = ("\(desk.folder)/work", "\(desk.folder)/other")
+            try Files.makeDirectories("\(desk.folder)/config")
+            try Files.writeAtomically(
+                Array("{chat: {folders: ['\(work)', '\(other)']}}".utf8), to: "\(desk.folder)/config/config.json")
+            desk.settings = "{chat: {mode: 'workspace'}}"
+            let done = try await desk.say("one")
+            #expect(desk.asked[0].tools.contains("fs_write") && done.notices.contains("not in chat.folders any more"))
+            #expect(try desk.folders.record(of: work).mode == .workspace)
+            let own = try JSONDocument(
+                parsing: try Files.read("\(desk.folder)/config/config.json", limit: 1 << 20), name: "config"
+            ).value
+            #expect(own["chat"]?["folders"] == [.string(other)])
+            #expect(!(try await desk.say("two")).notices.contains("chat.folders"))
+            #expect(desk.asked[1].tools.contains("fs_write"))
         }
     }
 

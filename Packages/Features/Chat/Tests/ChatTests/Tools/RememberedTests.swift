@@ -3,6 +3,7 @@ import ChatHistory
 import FileKit
 import JSON
 import Registry
+import StorageKit
 import Testing
 
 @Suite("What was decided about a tool", .timeLimit(.minutes(5)))
@@ -38,8 +39,10 @@ struct RememberedTests {
         try await Desk.run(
             answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]
         ) { desk in
+            for name in ["here", "there"] { try Files.makeDirectories("\(desk.folder)/\(name)") }
             desk.project = "\(desk.folder)/here/.martlet/config.json"
             _ = try await allow("Yes, in this project", &desk)
+            #expect(try desk.folders.record(of: "\(desk.folder)/here").rules.map { $0["tool"] } == ["saw"])
             #expect(try await desk.say("Saw", ["tools": true]).exit == .done)
             desk.project = "\(desk.folder)/there/.martlet/config.json"
             #expect(try await desk.say("Saw", ["tools": true]).exit == .unanswered)
@@ -96,9 +99,12 @@ struct RememberedTests {
     func unreadable() async throws {
         try await Desk.run(answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]) { desk in
             desk.project = "\(desk.folder)/here/.martlet/config.json"
+            try Files.makeDirectories("\(desk.folder)/here")
             let id = try #require(try await desk.say("Saw", ["tools": true])["session_id"]?.string)
             let history = History("\(desk.folder)/data/chat.db") { Timestamp(microseconds: 1_800_000_000_000_000) }
-            try await history.add(["verdict": "perhaps", "tool": "saw"], toProject: "\(desk.folder)/here")
+            try await desk.folders.change("\(desk.folder)/here") {
+                $0.rules = [["verdict": "perhaps", "tool": "saw"]]
+            }
             try await history.add(["tool": "saw"], to: ConversationID(rawValue: id))
             await history.close()
             let done = try await desk.say("Saw", ["conversation": .string(id)])
@@ -112,6 +118,87 @@ struct RememberedTests {
             try await desk.run("chat.disallow")
             try await desk.run("chat.disallow", ["conversation": .string(id)])
             #expect(try await desk.run("chat.approvals", ["conversation": .string(id)]).json == [])
+        }
+    }
+
+    @Test("in a folder is gone with the folder, but for what was denied: another one at its place is asked about again")
+    func replaced() async throws {
+        let rounds = Array(repeating: Self.saw, count: 3).flatMap(\.self)
+        try await Desk.run(answers: rounds[0], rounds[1], rounds[2], rounds[3], rounds[4], rounds[5]) { desk in
+            let place = "\(desk.folder)/work"
+            try Files.makeDirectories(place)
+            desk.current = place
+            try await allow("Yes, in this project", &desk)
+            try await desk.folders.change(place) { $0.rules.append(["verdict": "deny", "tool": "shop.stock"]) }
+            #expect(try await desk.say("Saw", ["tools": true]).exit == .done)
+            try desk.replace(place)
+            #expect(try await desk.say("Saw", ["tools": true]).exit == .unanswered)
+            #expect(try desk.folders.record(of: place).rules == [["verdict": "deny", "tool": "shop.stock"]])
+        }
+    }
+
+    @Test("in a project before folders had records is moved to the record when it is first read")
+    func moved() async throws {
+        try await Desk.run(answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]) { desk in
+            desk.current = "\(desk.folder)/work"
+            try Files.makeDirectories("\(desk.folder)/work")
+            let place = "\(desk.folder)/work"
+            let saw: JSON = ["verdict": "allow", "tool": "saw", "source": "bench", "scope": "project"]
+            let empty: JSON = [
+                "verdict": "allow", "tool": "bash.run", "arguments": ["/command": "env *"], "scope": "project",
+            ]
+            let broken: JSON = ["verdict": "perhaps", "tool": "shop.stock"]
+            let history = History("\(desk.folder)/data/chat.db") { Timestamp(microseconds: 1_800_000_000_000_000) }
+            try await history.database.write { connection in
+                for rule in [saw, empty, broken] {
+                    try connection.run("INSERT INTO approvals VALUES (?, ?)", place, rule.text())
+                }
+            }
+            // As a program leaves it that ended between the two steps.
+            try await desk.folders.change(place) { $0.rules = [saw] }
+            let before = try await desk.run("chat.approvals").json.array?.map { $0["tool"] }
+            #expect(Set(before?.compactMap { $0?.string } ?? []) == ["saw", "bash.run", "shop.stock"])
+            let done = try await desk.say("Saw", ["tools": true])
+            #expect(done.exit == .done && desk.asked[1].last == "tool: sawed something", "\(done.notices)")
+            #expect(done.notices.contains("from now on you are asked"))
+            #expect(done.notices.contains("'shop.stock' is denied, as a rule that was remembered"))
+            #expect(try await history.rules(ofProject: place) == [])
+            await history.close()
+            let kept = try desk.folders.record(of: place).rules
+            #expect(kept.count == 3 && kept.filter { $0 == saw }.count == 1)
+            #expect(kept.first { $0["tool"] == "bash.run" }?["verdict"] == "ask")
+            #expect(!(try await desk.say("Saw", ["tools": true])).notices.contains("from now on"))
+        }
+    }
+
+    @Test("in a folder denies everything while its record cannot be read, which is told")
+    func damaged() async throws {
+        try await Desk.run(answers: Answers.call("shop.stock", input: ["thing": "nails"]), Answers.say("No.")) { desk in
+            try Files.makeDirectories("\(desk.folder)/state")
+            try Files.writeAtomically(Array("[]".utf8), to: "\(desk.folder)/state/folders.json")
+            let done = try await desk.say("Look", ["tools": true])
+            #expect(done.notices.contains("could not be read, so no tool is used"), "\(done.notices)")
+            #expect(desk.asked[1].last.contains("7 nails") == false)
+        }
+    }
+
+    @Test("is listed wherever it is kept, and each is taken back by its id")
+    func listed() async throws {
+        try await Desk.run(answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]) {
+            desk in
+            for answer in ["Yes, always", "Yes, in this project", "Yes, in this conversation"] {
+                // Without the ones before, or it would not be asked.
+                try await allow(.string(answer), &desk)
+                let rows = try await desk.run("chat.approvals").json.array ?? []
+                #expect(rows.map { $0["tool"] } == ["saw"], "\(answer): \(rows)")
+                #expect(rows.first?["kept"]?.string?.isEmpty == false)
+                let id = try #require(rows.first?["id"])
+                let wrong = try await desk.attempt("chat.disallow", ["rule": "none"])
+                #expect(wrong.exit == .usage)
+                let taken = try await desk.run("chat.disallow", ["rule": id])
+                #expect(taken.notices.hasPrefix("1 rule was taken back"), "\(taken.notices)")
+                #expect(try await desk.run("chat.approvals").json == [])
+            }
         }
     }
 

@@ -17,6 +17,7 @@ final class EmbeddedGateway: ModelProvider {
     private let settings: FeatureSettings
     private let surroundings: Surroundings
     private let store: GatewayStore
+    private let whole: WholeRegistry?
     private let opened = Mutex(Opened())
 
     /// Turns, and where they are stored.
@@ -31,7 +32,8 @@ final class EmbeddedGateway: ModelProvider {
         var unkept: Place?
     }
 
-    init(settings: FeatureSettings, surroundings: Surroundings, store: GatewayStore) {
+    init(settings: FeatureSettings, surroundings: Surroundings, store: GatewayStore, whole: WholeRegistry?) {
+        self.whole = whole
         self.settings = settings
         self.surroundings = surroundings
         self.store = store
@@ -98,7 +100,7 @@ final class EmbeddedGateway: ModelProvider {
             let store = isKept ? store : GatewayStore.inMemory(now: surroundings.now)
             let turns = Turns(
                 store: store, providers: { [] }, settings: limits, clock: surroundings.clock, now: surroundings.now,
-                tracer: person.tracer)
+                tracer: person.tracer, folders: whole?.registry?.optional((any FolderRules).self))
             let place = Place(store: store, turns: turns)
             if isKept { opened.kept = place } else { opened.unkept = place }
             return place

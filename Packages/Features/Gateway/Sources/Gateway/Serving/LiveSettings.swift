@@ -82,7 +82,7 @@ final class LiveSettings: Sendable {
             settings: GatewaySettings.turns(settings, host.surroundings, socket: socket),
             sources: { kept.generation.registry.all((any ToolSource).self) },
             claude: host.claude, clock: host.clock, now: host.now, tracer: kept.generation.tracer, running: running,
-            keeping: kept)
+            keeping: kept, folders: kept.generation.registry.optional((any FolderRules).self))
         return APIServices.SettingsParts(turns: turns, folders: ProjectFolders(settings, host.surroundings))
     }
 

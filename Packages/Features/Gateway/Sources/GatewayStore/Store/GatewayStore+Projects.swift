@@ -98,11 +98,11 @@ extension GatewayStore {
         }
     }
 
-    /// Adds rules; those that were there for the same calls give way.
-    public func addRules(_ rules: [ApprovalRule], toProject id: String) async throws {
+    /// Removes rules that are kept elsewhere by now, or were taken back. All of them, or none.
+    public func removeRules(_ rules: [ApprovalRule], ofProject id: String) async throws {
         try await finish { connection in
-            let all = try connection.project(id).rules.replacing(with: rules)
-            _ = try connection.run("UPDATE projects SET rules = ? WHERE id = ?", Written(all), id)
+            let others = try connection.project(id).rules.filter { !rules.contains($0) }
+            _ = try connection.run("UPDATE projects SET rules = ? WHERE id = ?", Written(others), id)
         }
     }
 

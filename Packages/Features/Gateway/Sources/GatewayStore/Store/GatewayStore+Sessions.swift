@@ -79,6 +79,21 @@ extension GatewayStore {
         }
     }
 
+    /// Removes rules that were taken back.
+    public func removeRules(_ rules: [ApprovalRule], ofSession id: String) async throws {
+        try await finish { [turns] connection in
+            let others = try connection.session(id, turns).rules.filter { !rules.contains($0) }
+            _ = try connection.run("UPDATE sessions SET rules = ? WHERE id = ?", Written(others), id)
+        }
+    }
+
+    /// The sessions in which something was decided about tools.
+    public func sessionsWithRules() async throws -> [Session] {
+        try await database.read { [turns] in
+            try $0.sessions(" WHERE rules != '[]' ORDER BY updated DESC, sessions.id DESC", turns)
+        }
+    }
+
     /// Removes a session with its messages, unless a turn runs. What it took and the audit log stay.
     public func deleteSession(_ id: String) async throws {
         try await database.write { [turns] connection in

@@ -8,7 +8,7 @@ public struct Project: Sendable, Hashable {
     public let description: String?
     /// The folder, absolute.
     public let path: String
-    /// Who has to agree to which calls; what no rule fits is decided by the tool's effect.
+    /// What was declared for the project: who has to agree to which calls. What a person answered is in the folder's record.
     public let rules: [ApprovalRule]
     public let budget: ProjectBudget
     public let created: Timestamp

@@ -1,5 +1,6 @@
 import Capabilities
 import GatewayStore
+import TurnLoop
 
 /// What all turns of a gateway share. An object, so that each of them holds a reference and not all of it.
 final class TurnParts: Sendable {
@@ -10,12 +11,15 @@ final class TurnParts: Sendable {
     let tracer: Tracer
     let running: RunningTurns
     private let keeping: (any Sendable)?
+    /// What was decided in folders; nil where nothing keeps that, and answers hold for a session at most.
+    let folders: FolderApprovals?
     /// For turns that take too long.
     let alarms: Alarms
 
     init(
         store: GatewayStore, settings: TurnSettings, clock: any Clock<Duration>,
-        now: @escaping @Sendable () -> Timestamp, tracer: Tracer, running: RunningTurns, keeping: (any Sendable)?
+        now: @escaping @Sendable () -> Timestamp, tracer: Tracer, running: RunningTurns, keeping: (any Sendable)?,
+        folders: (any FolderRules)?
     ) {
         self.store = store
         self.settings = settings
@@ -24,6 +28,7 @@ final class TurnParts: Sendable {
         self.tracer = tracer
         self.running = running
         self.keeping = keeping
+        self.folders = folders.map(FolderApprovals.init)
         alarms = Alarms(after: settings.turnTime, on: clock)
     }
 
@@ -32,6 +37,26 @@ final class TurnParts: Sendable {
 
     /// Whether something may be used up for a request that belongs to no session.
     func isLimited(_ client: TurnClient?) -> Bool { !settings.dayBudget.isEmpty || client?.budgeted != nil }
+
+    /// What was decided in a project's folder, whoever asked there, with what the client is to be told of it. What cannot
+    /// be read denies everything.
+    ///
+    /// Answers that were kept with the project, as they were before folders had records, are moved to the record first.
+    func decided(in project: Project?) async -> (rules: [ApprovalRule], told: [String]) {
+        guard let project, let folders else { return ([], []) }
+        var told: [String] = []
+        let answers = project.rules.filter(\.isAnswer)
+        do {
+            try await folders.adopt(answers.map(\.json), in: project.path) { told.append($0) }
+            if !answers.isEmpty { try await store.removeRules(answers, ofProject: project.id) }
+        } catch {
+            told.append(
+                "what was decided in this project could not be moved to its folder's record, so no tool is used: "
+                    + AnyFailure(error).message)
+            return ([ApprovalRule(.deny, scope: .project)], told)
+        }
+        return (folders.rules(in: project.path) { told.append($0) }, told)
+    }
 
     /// Throws when tokens or money of a session, a project, the client's token or the day are used up, with what is not
     /// stored yet.
@@ -44,5 +69,13 @@ final class TurnParts: Sendable {
         guard let spent = state.spent else { return }
         throw GatewayError(
             .budgetExceeded, spent.message, retryAfter: spent.scope.isDaily ? Day.rest(after: now()) : nil)
+    }
+}
+
+extension ApprovalRule {
+    /// Whether it was made of an answer, and is none that somebody has written for the project: it names one tool of one
+    /// source, or one program, and holds for the project.
+    fileprivate var isAnswer: Bool {
+        scope == .project && source != nil && arguments.keys.allSatisfy { $0 == "/command" }
     }
 }

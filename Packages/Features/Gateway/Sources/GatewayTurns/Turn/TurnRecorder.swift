@@ -130,9 +130,11 @@ actor TurnRecorder {
     }
 
     private func remember(_ rule: ApprovalRule) async throws {
-        if rule.scope != .conversation, let project = plan.project {
-            try await parts.store.addRules([rule], toProject: project.id)
+        if rule.scope != .conversation, let project = plan.project, let folders = parts.folders {
+            try await folders.remember(rule, in: project.path)
         } else {
+            var rule = rule
+            rule.scope = .conversation
             try await parts.store.addRules([rule], toSession: plan.session.id)
         }
     }

@@ -30,11 +30,13 @@ public struct TurnSettings: Sendable {
 
     public init() {}
 
-    /// The rules of all, of a project and of a session.
-    func policy(in project: Project?, _ session: Session?, _ mode: ToolMode) -> ApprovalPolicy {
+    /// The rules of all, of a project, of its folder and of a session.
+    func policy(
+        in project: Project?, _ folder: [ApprovalRule], _ session: Session?, _ mode: ToolMode
+    ) -> ApprovalPolicy {
         let places = PathGlob.Places(
             folder: AbsolutePath(project?.path ?? "/"), home: home.map { AbsolutePath($0) })
         return ApprovalPolicy(
-            rules: rules + (project?.rules ?? []) + (session?.rules ?? []), in: places, mode: mode)
+            rules: rules + (project?.rules ?? []) + folder + (session?.rules ?? []), in: places, mode: mode)
     }
 }

@@ -1,4 +1,5 @@
 import Capabilities
+import FileKit
 import Registry
 import Settings
 import Synchronization
@@ -6,12 +7,14 @@ import Synchronization
 /// A vault in memory, which all commands of a test share by its folder.
 struct MemoryVault: Feature {
     static let manifest = Manifest(
-        id: "vault", summary: "Secrets in memory", version: "1.0", provides: [.single((any SecretStore).self)])
+        id: "vault", summary: "Secrets in memory", version: "1.0",
+        provides: [.single((any SecretStore).self), .single((any FolderRules).self)])
 
     init(_ settings: FeatureSettings) {}
 
     func register(in registry: inout RegistryBuilder) {
         registry.provide((any SecretStore).self, Store.of(registry.surroundings.locations.data))
+        registry.provideFolderRules()
     }
 
     final class Store: SecretStore {
@@ -39,11 +42,12 @@ struct MemoryVault: Feature {
 struct NoVault: Feature {
     static let manifest = Manifest(
         id: "environment", summary: "Secrets of the environment", version: "1.0",
-        provides: [.single((any SecretStore).self)])
+        provides: [.single((any SecretStore).self), .single((any FolderRules).self)])
 
     init(_ settings: FeatureSettings) {}
 
     func register(in registry: inout RegistryBuilder) {
+        registry.provideFolderRules()
         let environment = registry.surroundings.environment
         registry.provide((any SecretStore).self, EnvironmentSecretStore { environment })
     }
@@ -53,11 +57,13 @@ struct NoVault: Feature {
 struct CrowdedVault: Feature {
     static let crowd = 8
     static let manifest = Manifest(
-        id: "vault", summary: "Secrets in memory", version: "1.0", provides: [.single((any SecretStore).self)])
+        id: "vault", summary: "Secrets in memory", version: "1.0",
+        provides: [.single((any SecretStore).self), .single((any FolderRules).self)])
 
     init(_ settings: FeatureSettings) {}
 
     func register(in registry: inout RegistryBuilder) {
+        registry.provideFolderRules()
         let store = MemoryVault.Store.of(registry.surroundings.locations.data)
         registry.provide((any SecretStore).self, Crowded(store: store) as any SecretStore)
     }
@@ -79,5 +85,14 @@ struct CrowdedVault: Feature {
         func store(_ secret: Secret, named name: SecretName) async { await store.store(secret, named: name) }
         func remove(named name: SecretName) async { await store.remove(named: name) }
         func names() async -> [SecretName] { await store.names() }
+    }
+}
+
+extension RegistryBuilder {
+    /// The records of folders, which the host has in life.
+    fileprivate mutating func provideFolderRules() {
+        provide(
+            (any FolderRules).self,
+            FolderRecordFile("\(surroundings.locations.state)/folders.json") as any FolderRules)
     }
 }

@@ -17,6 +17,8 @@ struct Workshop: Sendable {
     let store: GatewayStore
     let turns: Turns
     let project: Project
+    /// What was decided in folders.
+    var folders: FolderRecordFile { FolderRecordFile("\(folder)/state/folders.json") }
 
     /// Sees in the end that nothing runs any more and that the records are sound.
     static func run(
@@ -36,7 +38,7 @@ struct Workshop: Sendable {
                 NewProject(name: "Sample", path: "\(folder)/project", rules: rules, budget: budget))
             let turns = Turns(
                 store: store, providers: { models }, settings: settings, sources: { sources }, clock: clock, now: now,
-                tracer: tracer)
+                tracer: tracer, folders: FolderRecordFile("\(folder)/state/folders.json"))
             do {
                 try await body(Workshop(folder: folder, store: store, turns: turns, project: project))
             } catch {
