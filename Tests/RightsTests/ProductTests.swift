@@ -37,7 +37,7 @@ struct ProductTests {
                         let requests = Self.requests(
                             of: action, in: arguments, from: session.newest.host.locations.current)
                         for asker in askers {
-                            let about = "\(asker.name): \(action.id) \(arguments.json.text())"
+                            let about = "\(asker.name): \(action.id) \(JSON.object(arguments).text())"
                             await Self.expectRefusal(about) {
                                 try await session.perform(
                                     action.id, arguments, as: asker.caller, output: RecordingOutput(), isAgreed: true)

@@ -20,29 +20,9 @@ struct AuthRedactionTests {
         }
     }
 
-    /// The forms in which a secret must not turn up.
-    private static func forms(of secret: String) -> [String] {
-        let bytes = Array(secret.utf8)
-        var percent = ""
-        for byte in bytes {
-            let isPlain = (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-            percent += isPlain || [45, 46, 95, 126].contains(byte) ? String(Unicode.Scalar(byte)) : hex(byte)
-        }
-        return [
-            secret, percent, percent.replacing("%20", with: "+"), Base64.encode(bytes), Base64URL.encode(bytes),
-            // Inside of a longer text its place among the groups of three differs.
-            String(Base64.encode([0] + bytes).dropFirst(4).dropLast(4)),
-            String(Base64.encode([0, 0] + bytes).dropFirst(4).dropLast(4)),
-        ]
-    }
-
-    private static func hex(_ byte: UInt8) -> String {
-        (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-    }
-
     /// Answers in which a server repeats what it was sent.
     private static func echoes(_ secret: String) -> [Fault] {
-        let percent = forms(of: secret)[1]
+        let percent = SecretForms.all(of: secret)[1]
         return [
             .status(.forbidden, ["detail": .string("no rights for \(secret)")]),
             .status(
@@ -193,7 +173,7 @@ struct AuthRedactionTests {
         // What the servers repeated was there to be shown, and a mark stands in its place.
         #expect(record.printed.count { $0.text.contains("‹redacted›") } > 40)
         for secret in record.secrets {
-            for form in Self.forms(of: secret) {
+            for form in SecretForms.all(of: secret) {
                 let bytes = Array(form.utf8)
                 for (place, text) in places where text.contains(bytes) {
                     let shown = place.hasPrefix("printed") ? String(decoding: text, as: UTF8.self) : ""
@@ -209,17 +189,5 @@ extension Fault {
     fileprivate var isRefusal: Bool {
         guard case .answers(let answer) = self else { return false }
         return [400, 401, 403].contains(answer.status.code)
-    }
-}
-
-extension [UInt8] {
-    fileprivate func contains(_ pattern: [UInt8]) -> Bool {
-        guard let first = pattern.first, count >= pattern.count else { return false }
-        var position = 0
-        while let index = self[position...].firstIndex(of: first), index + pattern.count <= count {
-            if self[index..<(index + pattern.count)].elementsEqual(pattern) { return true }
-            position = index + 1
-        }
-        return false
     }
 }

@@ -1,4 +1,5 @@
 import FileKit
+import HTTPCore
 import HTTPTesting
 import JSON
 import Testing
@@ -9,40 +10,13 @@ struct ChatToolsTests {
     private static let own = ["chat_list", "chat_search", "features", "version"]
     private static let files = ["fs_read", "glob", "grep_search", "ls"]
 
-    /// A model that calls a tool, and says something when it has the result.
-    private static func calling(_ tool: String, _ input: JSON) -> ScriptedServer.Script {
-        { connection in
-            let request = try connection.receiveRequest()
-            let hasResult = try JSON(parsing: request.body)["messages"]?.array?.last?["role"] == "tool"
-            let message: JSON =
-                hasResult
-                ? ["role": "assistant", "content": "Done."]
-                : [
-                    "role": "assistant",
-                    "tool_calls": [
-                        [
-                            "id": "c1", "type": "function",
-                            "function": ["name": .string(tool), "arguments": .string(input.text())],
-                        ]
-                    ],
-                ]
-            let answer: JSON = [
-                "id": "a", "model": "small-1",
-                "choices": [
-                    ["index": 0, "message": message, "finish_reason": .string(hasResult ? "stop" : "tool_calls")]
-                ],
-            ]
-            try connection.reply(answer.text())
-        }
-    }
-
     private func ask(_ home: ChatHome) async throws -> Program.Run {
         try await home.martlet("ask", "-m", "openai/small-1", "--no-stream", "--tools", "Look")
     }
 
     @Test("is the list, and of all that reads in this build nothing else")
     func offered() async throws {
-        try await ChatHome.with(Self.calling("version", [:])) { home in
+        try await ChatHome.with(FakeModel.calling([.init("version")])) { home in
             let actions = try await home.martlet("docs", "schema", "--json").output.json().array ?? []
             let reading = actions.filter { $0["effect"] == "reads" }.compactMap { $0["id"]?.string }
             #expect(reading.count > 40 && reading.contains("file.read") && reading.contains("auth.trust.verify"))
@@ -66,12 +40,12 @@ struct ChatToolsTests {
             ("auth_secret_get", ["name": "x"]), ("config_show", [:]), ("runs_list", [:]),
         ] as [(String, JSON)])
     func refused(tool: String, input: JSON) async throws {
-        let away = try await ScriptedServer.run({ try $0.reply("{}") }) { other in
+        let away = try await ScriptedServer.run({ try $0.answer(200, [:], "{}") }) { other in
             let text = input.text().replacing("PORT", with: "\(other.port)")
             try await withHome { outside in
                 try write("the diary", to: "\(outside)/secret")
                 let placed = try JSON(parsing: text.replacing("SECRET", with: "\(outside)/secret"))
-                try await ChatHome.with(Self.calling(tool, placed)) { home in
+                try await ChatHome.with(FakeModel.calling([.init(tool, placed)])) { home in
                     let run = try await ask(home)
                     #expect(run.output.contains("Done."), "\(run.errors)")
                     let asked = home.server.record.requests.filter { $0.method == "POST" }
@@ -83,13 +57,5 @@ struct ChatToolsTests {
             return other.record.connections.count
         }
         #expect(away == 0)
-    }
-}
-
-extension ScriptedConnection {
-    fileprivate func reply(_ body: String) throws {
-        try send(
-            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
-                + "Connection: close\r\n\r\n\(body)")
     }
 }

@@ -75,17 +75,22 @@ enum GatewaySettings {
     static let model = Setting<String?>(
         "model", "Who answers where a request names no model, as PROVIDER/MODEL", default: nil, risk: .sends)
     static let rounds = Setting(
-        "max-rounds", "How often a model is asked in one turn", in: 1...Int.max, default: 50)
-    static let turnTime = Setting("turn-limit", "How long one turn may take", default: Duration.seconds(1800))
-    static let callTime = Setting("tool-limit", "How long one tool may take", default: Duration.seconds(30))
+        "max-rounds", "How often a model is asked in one turn", in: 1...Int.max, default: 50,
+        risk: .widens)
+    static let turnTime = Setting(
+        "turn-limit", "How long one turn may take", default: Duration.seconds(1800),
+        risk: .widens)
+    static let callTime = Setting(
+        "tool-limit", "How long one tool may take", default: Duration.seconds(30),
+        risk: .widens)
     static let turnTokens = Setting<Int?>(
-        "turn-tokens", "How many tokens one turn may write", in: 0...Int.max)
+        "turn-tokens", "How many tokens one turn may write", in: 0...Int.max, risk: .widens)
     static let turnCost = Setting<Double?>(
-        "turn-cost", "What one turn may cost, in US dollars", in: costs)
+        "turn-cost", "What one turn may cost, in US dollars", in: costs, risk: .widens)
     static let dayTokens = Setting<Int?>(
-        "day-tokens", "How many tokens all turns of a day may take", in: 0...Int.max)
+        "day-tokens", "How many tokens all turns of a day may take", in: 0...Int.max, risk: .widens)
     static let dayCost = Setting<Double?>(
-        "day-cost", "What all turns of a day may cost, in US dollars", in: costs)
+        "day-cost", "What all turns of a day may cost, in US dollars", in: costs, risk: .widens)
     /// What is beyond the range of whole numbers of a billionth is no limit that anybody reaches.
     static let largestCost = 1e9
     private static let costs = 0...largestCost

@@ -43,8 +43,9 @@ extension Turns {
 
     /// The folder of a project for a client that looks into it or writes there by itself. What a rule of the settings or of
     /// the project keeps from tools is kept from it, too.
-    public func workspace(of project: Project) throws(GatewayError) -> Workspace {
-        try project.workspace(parts.settings, parts.settings.policy(in: project, nil, .readOnly))
+    public func workspace(of project: Project) async throws(GatewayError) -> Workspace {
+        let decided = await parts.decided(in: project).rules
+        return try project.workspace(parts.settings, parts.settings.policy(in: project, decided, nil, .readOnly))
     }
 
     func session(_ id: String) async throws -> Session {

@@ -93,11 +93,11 @@ struct SizeTests {
         let plans = try await store.database.read { connection in
             [
                 try connection.plan(Connection.sessionSum, "x"), try connection.plan(Connection.projectSum, "x"),
-                try connection.plan(Connection.daySum, 1),
-                try connection.plan(Connection.usageQuery(.message, one), "x", nil, nil, nil, 0, 1),
-                try connection.plan(Connection.usageQuery(.day, one), "x", nil, nil, nil, 0, 1),
+                try connection.plan(Connection.daySum, 1), try connection.plan(Connection.clientSum, 1, "x"),
+                try connection.plan(Connection.usageQuery(.message, one), "x", nil, nil, nil, 0, 1, nil),
+                try connection.plan(Connection.usageQuery(.day, one), "x", nil, nil, nil, 0, 1, nil),
                 try connection.plan(
-                    Connection.usageQuery(.day, UsageFilter(project: "x")), nil, "x", nil, nil, 0, 1),
+                    Connection.usageQuery(.day, UsageFilter(project: "x")), nil, "x", nil, nil, 0, 1, nil),
                 try connection.plan(Connection.messageColumns + " WHERE m.session = ? ORDER BY m.position", "x"),
                 try connection.plan(
                     Connection.messageColumns

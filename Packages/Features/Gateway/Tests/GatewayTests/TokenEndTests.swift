@@ -92,7 +92,7 @@ struct TokenEndTests {
         return try #require(made["id"]?.string)
     }
 
-    /// The processes that have a text among their words.
+    /// How many processes have a text among their words.
     private func processes(with text: String) throws -> Int {
         try Files.list("/proc").map(\.name).count { name in
             guard name.allSatisfy(\.isNumber) else { return false }
@@ -161,7 +161,7 @@ struct TokenEndTests {
             let beside = Reader(
                 try await place.open("run `echo begun; sleep \(theirs).25`", in: free, other), until: "begun")
             _ = try await beside.first()
-            #expect(try processes(with: "sleep \(mine).25") > 0 && processes(with: "sleep \(theirs).25") > 0)
+            #expect(try processes(with: "\(mine).25") > 0 && processes(with: "\(theirs).25") > 0)
             let session = try #require(ticket["session_id"]?.string)
             let approvals = "/v1/sessions/\(session)/approvals"
             #expect(try await place.json(.get, approvals, owner)["data"]?.array?.count == 1)
@@ -190,14 +190,14 @@ struct TokenEndTests {
                 try place.request(
                     .post, "\(approvals)/\(ticket["id"]?.string ?? "")", owner, ["allow": true]))
             #expect(late.status.code == 404 && !Files.exists("\(place.folder)/asked/x"), "\(late.text)")
-            while try processes(with: "sleep \(mine).25") > 0 { await Task.yield() }
+            while try processes(with: "\(mine).25") > 0 { await Task.yield() }
             let audit = try await place.json(.get, "/v1/sessions/\(session)/audit", owner)
             let ended = audit["data"]?.array?.first { $0["action"] == "turn.ended" }
             #expect(ended?["detail"]?["reason"] == "gateway.token-ended", "\(audit)")
             #expect(try await place.json(.get, "/v1/sessions/\(session)", owner)["running"] != true)
 
             // What runs for others goes on.
-            #expect(try processes(with: "sleep \(theirs).25") > 0)
+            #expect(try processes(with: "\(theirs).25") > 0)
             let sessions = try await place.json(.get, "/v1/sessions", owner)
             for one in sessions["data"]?.array ?? [] {
                 let id = one["id"]?.string ?? ""

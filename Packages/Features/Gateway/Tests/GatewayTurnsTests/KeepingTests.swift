@@ -60,7 +60,7 @@ struct KeepingTests {
                     .reasoning(Reasoning(said)), .reasoning(Reasoning(said, signature: "proof of \(Self.key)")),
                     .text(said), .refusal(said), .call(call),
                     .malformedCall(
-                        MalformedCall(id: "call-2", name: "use_\(Self.key)", text: "{\(said)", reason: "no: \(said)")),
+                        MalformedCall(id: "call-2", name: Self.key, text: "{\(said)", reason: "no: \(said)")),
                 ]
                 return ChatAnswer(
                     start: ChatStart(id: Self.key, model: Self.signed), message: Message(.assistant, parts),
@@ -136,7 +136,7 @@ struct KeepingTests {
 
     @Test("in a call that is agreed to for longer make it count once only, which is told")
     func rules() async throws {
-        let path = "notes-\(Self.key).txt"
+        let path = "\(Self.key).txt"
         let call = ToolCall.named("fs_write", ["path": .string(path), "content": "x"])
         let model = ScriptedModel("scripted", .call([call]), .say("done"))
         try await Workshop.run(model, redactor: Self.redactor()) { workshop in

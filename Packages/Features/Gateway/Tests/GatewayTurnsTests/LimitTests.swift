@@ -126,7 +126,8 @@ struct LimitTests {
             for (name, tokens) in [("ci", 60), ("rich", 1_000_000)] {
                 try await workshop.store.addClient(
                     GatewayClient(
-                        name: name, scopes: [.chat], created: Timestamp(microseconds: 0), budget: BudgetLimit(tokens: tokens)),
+                        name: name, scopes: [.chat], created: Timestamp(microseconds: 0),
+                        budget: BudgetLimit(tokens: tokens)),
                     digest: Array(name.utf8))
             }
             func say(_ name: String, _ credential: String?, isAgent: Bool = true) async throws -> TurnReport {

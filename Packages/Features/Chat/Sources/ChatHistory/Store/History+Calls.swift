@@ -17,6 +17,8 @@ extension History {
         guard let redactor else { return entry }
         var entry = entry
         entry.call = redactor.kept(entry.call)
+        entry.source = entry.source.map { redactor.kept($0) }
+        entry.decision = entry.decision.map { redactor.kept($0) }
         entry.result = entry.result.map(redactor.kept)
         return entry
     }

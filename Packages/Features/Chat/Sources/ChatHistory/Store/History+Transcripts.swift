@@ -1,5 +1,6 @@
 import Capabilities
 import JSON
+import ModelKit
 import StorageKit
 
 extension History {
@@ -54,11 +55,26 @@ extension History {
         var transcript = transcript
         transcript.title = transcript.title.map { kept($0) }
         transcript.setup = kept(transcript.setup)
-        for index in transcript.items.indices {
-            transcript.items[index].message = kept(transcript.items[index].message)
-        }
+        // Nobody here has chosen these either, so that they are texts like all the others.
+        transcript.setup.provider = transcript.setup.provider.map { kept($0) }
+        transcript.setup.model = transcript.setup.model.map { kept($0) }
+        transcript.setup.server = transcript.setup.server.map { kept($0) }
+        transcript.setup.deployment = transcript.setup.deployment.map { kept($0) }
+        transcript.items = transcript.items.map { kept($0) }
         transcript.calls = transcript.calls.map { kept($0) }
         return transcript
+    }
+
+    private func kept(_ item: Transcript.Item) -> Transcript.Item {
+        var state = item.state
+        if case .failed(let code, let message) = state { state = .failed(code: kept(code), message: kept(message)) }
+        var start = item.start
+        start?.id = item.start?.id.map { kept($0) }
+        start?.model = item.start?.model.map { kept($0) }
+        return Transcript.Item(
+            parent: item.parent, kept(item.message), state: state, provider: item.provider.map { kept($0) },
+            model: item.model.map { kept($0) }, time: item.time, start: start,
+            finish: item.finish.map { ChatAnswer.Finish(word: kept($0.word)) }, usage: item.usage)
     }
 }
 

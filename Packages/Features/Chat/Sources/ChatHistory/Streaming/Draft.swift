@@ -148,7 +148,7 @@ extension Draft {
     @discardableResult
     public func fail(_ error: any Error, _ message: Message? = nil) async throws -> Entry {
         let failure = AnyFailure(error)
-        return try await end(message, .failed(code: failure.code, message: failure.message))
+        return try await end(message, .failed(code: failure.code, message: history.kept(failure.message)))
     }
 
     /// Ends it in any way. It works in a task that was cancelled, too, and a second end changes nothing.

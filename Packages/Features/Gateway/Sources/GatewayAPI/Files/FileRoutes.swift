@@ -22,7 +22,7 @@ struct FileRoutes {
     /// Rules that keep something from tools keep it from clients as well, or a model's client could fetch it for the model.
     private func workspace(_ project: String) async throws -> Workspace {
         let project = try await services.project(project)
-        return try services.turns.workspace(of: project)
+        return try await services.turns.workspace(of: project)
     }
 
     // MARK: - Looking around

@@ -44,7 +44,8 @@ struct ProjectRoutes {
 
     private func create(_ new: NewProjectBody) async throws -> WireProject {
         let body = new.body
-        let path = try services.folders.folder(named: new.name, at: body.path)
+        // The folder is called as the project is stored.
+        let path = try services.folders.folder(named: store.kept(new.name), at: body.path)
         let new = NewProject(
             name: new.name, description: body.description, path: path, rules: body.rules ?? [],
             budget: body.budget ?? ProjectBudget())

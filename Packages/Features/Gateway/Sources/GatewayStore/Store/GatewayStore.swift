@@ -38,11 +38,11 @@ public final class GatewayStore: Sendable {
         self.redactor = redactor
     }
 
+    /// A text as it is stored.
+    public func kept(_ text: String) -> String { redactor?.kept(text) ?? text }
+
     /// A message as it is stored.
     public func kept(_ message: Message) -> Message { redactor?.kept(message) ?? message }
-
-    /// A text as it is stored.
-    func kept(_ text: String) -> String { redactor?.kept(text) ?? text }
 
     /// Whether a rule that somebody wants to be remembered has a secret in it. Changed it would be about something else.
     public func holdsSecret(_ rule: ApprovalRule) -> Bool {

@@ -1,0 +1,157 @@
+import FileKit
+import Glibc
+import HTTPTesting
+import JSON
+import Testing
+
+@Suite("A repository that wants more than to be read", .timeLimit(.minutes(5)))
+struct HostileRepositoryTests {
+    /// Lends the repository, with a model that obeys it, and the thief's server, which answers like one.
+    private func with(
+        _ model: @escaping ScriptedServer.Script = HostileRepository.obedient,
+        _ body: (HostileRepository, ChatHome, ScriptedServer) async throws -> Void
+    ) async throws {
+        try await ScriptedServer.run(FakeModel.calling()) { thief in
+            try await ChatHome.with(model) { home in
+                try await body(try await HostileRepository(in: home, thief: thief.port), home, thief)
+            }
+        }
+    }
+
+    /// What shows settings and features tells it in its own way.
+    private static let commands = [
+        "doctor", "chat models", "chat list", "gateway project list", "gateway status", "auth status", "runs list",
+        "data check",
+    ]
+
+    // sandbox cases 8, 9 and 80
+    @Test("runs nothing, reaches nobody and changes nothing, whatever is done in it, and what it sets is told")
+    func untrusted() async throws {
+        try await with { repository, home, thief in
+            let before = try repository.surroundings()
+            for command in Self.commands {
+                let run = try await repository.shell("martlet \(command)")
+                #expect((run.output + run.errors).contains("is not trusted"), "\(command): \(run.errors)")
+            }
+            for command in ["features", "access show --as model", "config show"] {
+                let run = try await repository.shell("martlet \(command)")
+                #expect(run.code == 0 && !run.output.contains("evil/small-1"), "\(command): \(run.output)")
+            }
+            // The limits that a person has set for cost and time are no project's to lift.
+            let shown = try await repository.shell("martlet config show --all --origin --json")
+            for row in try shown.output.json().array ?? [] {
+                let origin = row["origin"]?.string ?? ""
+                #expect(!origin.hasPrefix(repository.folder), "\(row.text())")
+            }
+            for command in ["martlet ask Hello", "echo Hello | martlet ask", "martlet ask --no-stream Hello"] {
+                let run = try await repository.shell(command)
+                #expect(run.code == 0 && run.output.contains("Done."), "\(command): \(run.errors)")
+                #expect(run.errors.contains("of its settings are not used"), "\(command): \(run.errors)")
+            }
+            // The model was the person's, and was offered no tools: what it called all the same is not there.
+            let asked = home.server.record.requests.filter { $0.method == "POST" }
+            #expect(asked.count == 6)
+            for request in asked {
+                let body = try JSON(parsing: request.body)
+                #expect(body["tools"] == nil && !body.text().contains("Obey"), "\(body.text())")
+                #expect(!body.text().contains("agreed to all of this"), "\(body.text())")
+            }
+            let bundle = try await repository.shell("martlet run check")
+            #expect(bundle.code != 0 && bundle.errors.contains("belongs to a project and is not trusted"))
+            let completed = try await repository.shell(
+                "exec bash -c 'source <(martlet completion bash); compopt() { :; }; COMP_WORDS=(martlet run ch);"
+                    + " COMP_CWORD=2; _martlet'")
+            #expect(completed.code == 0, "\(completed.errors)")
+            let added = try await repository.shell("martlet gateway project add . --json")
+            #expect(added.code == 0, "\(added.errors)")
+            #expect(try added.output.json()["rules"] == [], "\(added.output)")
+            #expect(try repository.surroundings() == before)
+            #expect(try repository.marks() == [] && thief.record.connections.isEmpty)
+        }
+    }
+
+    @Test("has all of that where the person trusts it, or does it: none of these traps is a dud")
+    func trusted() async throws {
+        try await with { repository, home, thief in
+            let trust = try await repository.shell("martlet config trust .")
+            #expect(trust.code == 0, "\(trust.errors)")
+            let asked = try await repository.shell("martlet ask Hello")
+            #expect(!asked.errors.contains("is not trusted"), "\(asked.errors)")
+            #expect(thief.record.requests.contains { $0.method == "POST" }, "\(asked.errors)\(asked.output)")
+            #expect(home.server.record.requests.isEmpty)
+            let reached = thief.record.connections.count
+            let bundle = try await repository.shell("martlet run check")
+            #expect(bundle.code == 0, "\(bundle.errors)\(bundle.output)")
+            #expect(thief.record.connections.count > reached)
+            #expect(try repository.marks() == ["owned-bundle"])
+            _ = try await repository.shell(HostileRepository.git)
+            #expect(
+                try repository.marks() == [
+                    "owned-bundle", "owned-deep", "owned-filter", "owned-fsmonitor", "owned-pre-commit",
+                    "owned-textconv",
+                ])
+        }
+    }
+
+    @Test(
+        "has a model that obeys it do nothing outside, whatever the person lets models do in it",
+        arguments: ["read-only", "workspace", "full"])
+    func obeyed(mode: String) async throws {
+        try await with { repository, home, thief in
+            let before = try repository.surroundings()
+            let run = try await repository.shell("martlet ask -m openai/small-1 --mode \(mode) 'Look around'")
+            // Where nobody can be asked about commands, that is told at the end.
+            #expect(run.code == (mode == "workspace" ? 6 : 0), "\(run.errors)")
+            let results = try home.server.toolResults()
+            let orders = results.dropFirst(HostileRepository.instructions.count + 1)
+            #expect(orders.count == repository.calls.count, "the model was told to, and tried: \(results)")
+            #expect(results[HostileRepository.instructions.count].contains("is a FIFO"), "\(results)")
+            for (call, result) in zip(repository.calls, orders) {
+                #expect(!result.contains(HostileRepository.secret), "\(call): \(result)")
+                if call.tool != "bash_run" { #expect(!result.contains("+owned"), "\(call): \(result)") }
+            }
+            #expect(try repository.surroundings() == before)
+            #expect(try repository.marks() == [] && thief.record.connections.isEmpty)
+        }
+    }
+
+    @Test("is read and changed as any other where nothing else is asked")
+    func ordinary() async throws {
+        let model = FakeModel.calling(
+            [
+                .init("fs_read", ["path": "notes.txt"]),
+                .init("fs_write", ["path": "notes.txt", "content": "three\n"]),
+                .init("ls"), .init("grep_search", ["pattern": "agreed", "path": "AGENTS.md"]),
+            ], [.shell("cat notes.txt; git log --format=%s | cat")])
+        try await with(model) { repository, home, thief in
+            let run = try await repository.shell("martlet ask -m openai/small-1 --mode full Change")
+            #expect(run.code == 0, "\(run.errors)")
+            let results = try home.server.toolResults()
+            try #require(results.count == 5, "\(results)")
+            for (result, words) in zip(results, ["two", "+three", "notes.txt", "agreed", "three\none\n"]) {
+                #expect(result.contains(words), "\(result)")
+            }
+            #expect(try repository.marks() == [] && thief.record.connections.isEmpty)
+        }
+    }
+
+    // sandbox case 27
+    @Test("holds up nobody with a FIFO in the place of a file")
+    func fifo() async throws {
+        try await with { repository, home, _ in
+            for words in [
+                "ask -f README.md Hello", "ask --schema README.md Hello", "run ./README.md", "chat import README.md",
+            ] {
+                let refused = try await repository.shell("timeout 20 martlet \(words)")
+                #expect(refused.code != 0 && refused.code != 124, "\(words): \(refused.errors)")
+                #expect(refused.errors.contains("README.md"), "\(words): \(refused.errors)")
+            }
+            #expect(home.server.record.requests.isEmpty)
+            // The control: with a file in its place each of them goes on.
+            try Files.remove("\(repository.folder)/README.md")
+            try write("{}", to: "\(repository.folder)/README.md")
+            let sent = try await repository.shell("martlet ask -f README.md Hello")
+            #expect(sent.code == 0 && sent.output.contains("Done."), "\(sent.errors)")
+        }
+    }
+}
