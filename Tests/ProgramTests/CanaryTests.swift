@@ -292,4 +292,31 @@ struct CanaryTests {
             }
         }
     }
+
+    @Test("have to be given again to a run that goes on, which would take its default in their place")
+    func resumed() async throws {
+        try await RunnerHome.with { home in
+            try home.write(
+                """
+                name: again
+                inputs: {who: {default: nobody}}
+                steps:
+                  - {action: file.read, with: {path: later.txt}}
+                  - {action: run.expect, with: {that: "${{ inputs.who != 'nobody' }}"}}
+                """)
+            // The control is a word that is no secret.
+            for (who, isKept) in [("Bob", true), (Self.ofNobody, false)] {
+                #expect(try await home.martlet("run", "b.yaml", "--input", "who=\(who)").code == 1)
+                try home.write("later", "later.txt")
+                let resumed = try await home.martlet("run", "--resume", "last", "--again")
+                #expect((resumed.code == 0) == isKept, "\(who): \(resumed.output)\(resumed.errors)")
+                if !isKept {
+                    #expect(resumed.code == 2 && resumed.errors.contains("give it again"), "\(resumed.errors)")
+                    let given = try await home.martlet("run", "--resume", "last", "--again", "--input", "who=\(who)")
+                    #expect(given.code == 0, "\(given.errors)\(given.output)")
+                }
+                try Files.remove("\(home.path)/later.txt")
+            }
+        }
+    }
 }

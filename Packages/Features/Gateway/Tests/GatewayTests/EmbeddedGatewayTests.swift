@@ -10,7 +10,7 @@ import Testing
 @testable import Gateway
 
 /// A provider is asked by somebody: here by the person, unless a test says otherwise.
-private struct PersonTrait: SuiteTrait, TestScoping {
+private struct PersonTrait: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
     func provideScope(

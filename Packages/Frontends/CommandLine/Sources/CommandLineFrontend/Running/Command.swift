@@ -200,7 +200,8 @@ struct Command: Sendable {
     private func tellFailure(_ error: any Error) {
         var line: JSONObject = ["type": "result", "is_error": true]
         if let report = AnyFailure(error).report["error"] { line.append("error", host.redactor.redact(report)) }
-        do { try streams.write(JSON.object(line).text() + "\n") } catch {
+        let text = JSON.object(line).text() + "\n"
+        do { try streams.write(width == nil ? text : Sanitizer.sanitize(text)) } catch {
             // The error itself is told on standard error, whatever becomes of the output.
         }
     }

@@ -76,7 +76,9 @@ final class CommandOutput: ActionOutput {
     func events(_ events: [ActionEvent]) async throws {
         switch format {
         case .ndjson:
-            try await print(events.map { $0.json.text() + "\n" }.joined())
+            let lines = events.map { $0.json.text() + "\n" }.joined()
+            // A program gets every byte; on a terminal the same text must command nothing.
+            try await print(isTerminal ? Sanitizer.sanitize(lines) : lines)
         case .text, .markdown:
             if events.contains(.clear) { try await clear() }
             // What an action says in Markdown is its result in that form already.
