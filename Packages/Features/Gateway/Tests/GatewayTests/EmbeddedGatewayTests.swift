@@ -9,17 +9,6 @@ import Testing
 
 @testable import Gateway
 
-/// A provider is asked by somebody: here by the person, unless a test says otherwise.
-private struct PersonTrait: SuiteTrait, TestTrait, TestScoping {
-    var isRecursive: Bool { true }
-
-    func provideScope(
-        for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
-    ) async throws {
-        try await Caller.$current.withValue(.person(HeadlessInteraction())) { try await body() }
-    }
-}
-
 @Suite("The gateway in the same process", .timeLimit(.minutes(5)), PersonTrait())
 struct EmbeddedGatewayTests {
     /// What an answer came to.

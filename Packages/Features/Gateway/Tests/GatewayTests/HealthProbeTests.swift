@@ -10,7 +10,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("The question how a gateway is", .timeLimit(.minutes(5)))
+@Suite("The question how a gateway is", .timeLimit(.minutes(5)), PersonTrait())
 struct HealthProbeTests {
     private func status(of address: String) async throws -> JSON {
         try await TestHost([MemoryVault.self, GatewayFeature.self])

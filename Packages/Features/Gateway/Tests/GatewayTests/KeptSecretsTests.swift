@@ -9,7 +9,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("gateway.keep-secrets", .timeLimit(.minutes(5)))
+@Suite("gateway.keep-secrets", .timeLimit(.minutes(5)), PersonTrait())
 struct KeptSecretsTests {
     private static let known = "oak-tree+birch/elm"
     private static let key = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"

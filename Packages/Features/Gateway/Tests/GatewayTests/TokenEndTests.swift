@@ -75,7 +75,7 @@ struct TokenEndTests {
             while !Files.exists("\(folder)/state/gateway.json"), ContinuousClock.now < deadline { await Task.yield() }
             let state = try JSON(parsing: try Files.read("\(folder)/state/gateway.json", limit: 4096))
             let address = try #require(state["addresses"]?[0]?.string)
-            let place = Place(folder: folder, serving: serving, address: address, client: HTTPClient())
+            let place = Place(folder: folder, serving: serving, address: address, client: HTTPClient(.standalone))
             let result: Result<Void, any Error>
             do { result = .success(try await body(place)) } catch { result = .failure(error) }
             await place.client.close()

@@ -21,8 +21,8 @@ extension CallRun {
             reach: reach)
         let (verdict, rule) = policy.verdict(for: request)
         let by = rule.map(ApprovalDecision.Origin.rule) ?? .effect
-        let granted = Caller.grantHere.decide(.tool(request.tool, source: request.source))
-        if verdict == .ask, rule == nil, granted.isAllowed, reach.command?.isSandboxed != false {
+        let granted = Caller.current?.grant.decide(.tool(request.tool, source: request.source))
+        if verdict == .ask, rule == nil, granted?.isAllowed == true, reach.command?.isSandboxed != false {
             // The person has agreed to the bundle that says so, but not past the own rules.
             let rule = ApprovalRule(
                 .allow, tool: Glob.escape(request.tool), source: Glob.escape(request.source), scope: .once)
@@ -30,7 +30,7 @@ extension CallRun {
         }
         switch verdict {
         // What the person has allowed for themselves, by a rule or by the mode, they have not allowed for a bundle.
-        case .allow where (request.effect != .reads || request.sends) && granted.isDenied:
+        case .allow where (request.effect != .reads || request.sends) && granted?.isDenied == true:
             try await ask(index, request)
         case .allow: try await allow(index, by: by)
         case .deny: try await deny(index, by: by, CallWords.forbidden)
