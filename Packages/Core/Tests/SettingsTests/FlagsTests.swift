@@ -32,13 +32,13 @@ struct FlagsTests {
             (
                 "chat=x",
                 "chat: is a group of settings, not one setting; it has allow, command, endpoint, headers, limits, "
-                    + "max-rounds, model, note, stop, units"
+                    + "max-rounds, model, note, rules, stop, units"
             ),
             ("chat.model.name=x", "chat.model.name: is no setting: chat.model has no parts"),
             (
                 "chat..model=x",
                 "chat..model: no such setting; known here: allow, command, endpoint, headers, limits, "
-                    + "max-rounds, model, note, stop, units"
+                    + "max-rounds, model, note, rules, stop, units"
             ),
             ("profiles=x", "profiles: is a group of settings, not one setting; its members have names of your own"),
             (

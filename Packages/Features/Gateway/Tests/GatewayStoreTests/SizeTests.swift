@@ -133,6 +133,7 @@ extension Connection {
         func detail(_ row: borrowing Row) throws -> String { try row[3] }
         switch stored.count {
         case 1: return try all(explained, stored[0], row: detail)
+        case 2: return try all(explained, stored[0], stored[1], row: detail)
         case 3: return try all(explained, stored[0], stored[1], stored[2], row: detail)
         case 4: return try all(explained, stored[0], stored[1], stored[2], stored[3], row: detail)
         case 6:

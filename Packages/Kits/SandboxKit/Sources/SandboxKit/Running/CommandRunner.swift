@@ -50,11 +50,9 @@ public final class CommandRunner: Sendable {
         defer { withExtendedLifetime(folder) {} }
         guard var sandbox else {
             // By its descriptor: no path can be made to lead elsewhere meanwhile.
-            var command = Command(
+            let command = Command(
                 words[0], Array(words.dropFirst()), environment: CommandEnvironment(variables),
                 workingDirectory: "/proc/self/fd/\(folder.descriptor.rawValue)")
-            // No name space of processes ends with it.
-            command.endsDescendants = true
             return try await follow(command, input, for: limit, telling: tell)
         }
         sandbox.hidden += hidden
