@@ -139,6 +139,9 @@ extension Connection {
         case 6:
             return try all(
                 explained, stored[0], stored[1], stored[2], stored[3], stored[4], stored[5], row: detail)
+        case 7:
+            return try all(
+                explained, stored[0], stored[1], stored[2], stored[3], stored[4], stored[5], stored[6], row: detail)
         default: throw TestProblem("a statement of \(stored.count) values")
         }
     }

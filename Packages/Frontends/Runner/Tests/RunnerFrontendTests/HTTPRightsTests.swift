@@ -246,7 +246,7 @@ struct HTTPRightsTests {
                 let run = try await desk.run(Self.bundle("effects: writes, hosts: ['127.0.0.1']", "url: '\(url)'"))
                 #expect(run.exit != .done && server.record.requests.isEmpty, "\(run.json)")
                 // The control: a client that shows it is let in.
-                var configuration = HTTPClient.Configuration()
+                var configuration = HTTPClient.Configuration.standalone
                 configuration.trust = TrustDomain(LabTrust(desk.variables))
                 let client = HTTPClient(configuration)
                 let answer = try await client.send(HTTPRequest(.get, try HTTPURL(url)))
