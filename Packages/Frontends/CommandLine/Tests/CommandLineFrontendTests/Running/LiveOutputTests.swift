@@ -9,9 +9,11 @@ import Testing
 @Suite("An answer on a terminal", .serialized, .enabled(if: Console.isInstalled, "needs tmux"), .timeLimit(.minutes(5)))
 struct LiveOutputTests {
     /// Does a command on a terminal, with keys that were typed ahead; gives the rows and the end of the process.
-    private func shown(_ words: String, typed: String = "", code: Int32 = 0) async throws -> [String] {
+    private func shown(
+        _ words: String, typed: String = "", replying reply: (prompt: String, typed: String)? = nil, code: Int32 = 0
+    ) async throws -> [String] {
         let terminal = try ConsoleTerminal(typed: typed)
-        async let output = terminal.output()
+        async let output = terminal.output(replying: reply)
         await #expect(processExitsWith: .exitCode(code)) { [words = words as String, path = terminal.path as String] in
             try Console.adopt(path)
             let program = CommandLineProgram(
@@ -64,9 +66,9 @@ struct LiveOutputTests {
         #expect(rows == ["Who are you?", "Name: Anna", "Hello Anna"])
     }
 
-    @Test("hides nothing in a question that somebody else wrote")
+    @Test("hides nothing in a question that somebody else wrote, and takes no answer that was typed before it")
     func hidden() async throws {
-        let rows = try await shown("answer hide", typed: "2\n")
+        let rows = try await shown("answer hide", typed: "1\n", replying: ("Number: ", "2\n"))
         #expect(
             rows == [
                 #"Run it\u{202E}\u{200F}?"#, #"  1  rm\u{200B} -rf\u{E0041}"#, "  2  no", "Number: 2", "1",

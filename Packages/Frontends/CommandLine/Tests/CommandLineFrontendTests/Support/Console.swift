@@ -88,16 +88,25 @@ final class ConsoleTerminal: Sendable {
     }
 
     /// All that was shown until the program said that it is complete.
-    func output() async throws -> String { try await onOwnThread { [master] in Self.read(master) } }
+    ///
+    /// - Parameter reply: what is typed as soon as a prompt has been shown.
+    func output(replying reply: (prompt: String, typed: String)? = nil) async throws -> String {
+        try await onOwnThread { [master] in Self.read(master, reply) }
+    }
 
-    private static func read(_ master: Int32) -> String {
+    private static func read(_ master: Int32, _ reply: (prompt: String, typed: String)?) -> String {
         var bytes: [UInt8] = []
+        var reply = reply
         while true {
             var ready = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
             var byte: UInt8 = 0
             guard unsafe poll(&ready, 1, 30_000) == 1, unsafe Glibc.read(master, &byte, 1) == 1, byte != Console.end
             else { return String(decoding: bytes, as: UTF8.self) }
             bytes.append(byte)
+            if let (prompt, typed) = reply, bytes.reversed().starts(with: prompt.utf8.reversed()) {
+                _ = unsafe write(master, typed, typed.utf8.count)
+                reply = nil
+            }
         }
     }
 }
