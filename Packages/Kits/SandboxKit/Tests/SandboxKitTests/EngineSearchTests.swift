@@ -12,9 +12,15 @@ struct EngineSearchTests {
 
     private func withProgram(_ script: String, _ body: (String) async throws -> Void) async throws {
         try await Place.run { place in
-            try place.write("bwrap", "#!/bin/sh\n\(script)\n")
-            #expect(unsafe chmod("\(place.folder)/bwrap", 0o755) == 0)
-            try await body("\(place.folder)/bwrap")
+            let program = "\(place.folder)/bwrap"
+            // Another process writes it: a child that this one starts meanwhile would hold the file open, and a file that is
+            // open for writing cannot be run.
+            var writer = Command(
+                "sh", ["-c", "cat >\"$0\" && chmod 755 \"$0\"", program], environment: ["PATH": "/usr/bin:/bin"])
+            writer.input = .bytes(Array("#!/bin/sh\n\(script)\n".utf8))
+            let written = try await Launcher().run(writer, timeout: .seconds(300))
+            try #require(written.status.isSuccess)
+            try await body(program)
         }
     }
 
