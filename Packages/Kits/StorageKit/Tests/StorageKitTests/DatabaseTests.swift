@@ -45,6 +45,17 @@ struct DatabaseTests {
         }
     }
 
+    @Test("in memory stays one database for callers that come one after the other")
+    func oneInMemory() async throws {
+        let database = Database(inMemory: "memory", migrations: notes)
+        // A caller comes while the thread that did the last work is about to end; each round is a chance to meet it.
+        for round in 1...3000 {
+            try await database.write { try $0.add("x") }
+            try #require(try await database.read { try $0.count } == round)
+        }
+        await database.close()
+    }
+
     @Test("one in memory has its tables, keeps what is written until it is closed, and makes no file")
     func inMemory() async throws {
         struct Stop: Error {}

@@ -71,7 +71,7 @@ final class Pool: Sendable {
             return state.idle.popLast() ?? Lane()
         }
         defer {
-            putBack(lane)
+            settle(state.withLock { putBack(lane, in: &$0) })
             notices.tell()
         }
         return try lane.use(nil, open: open, body)
@@ -144,37 +144,44 @@ extension Pool {
                 var next: Job? = job
                 while let job = next {
                     job.run(lane)
-                    next = nextJob()
+                    next = nextJob(for: lane)
                 }
-                putBack(lane)
             }
         } catch {
             // Those who wait meanwhile are served by the lanes that work; were there none, they would wait in vain.
             job.refuse(error)
-            while let job = nextJob() { job.refuse(error) }
-            putBack(lane)
+            while let job = nextJob(for: lane) { job.refuse(error) }
         }
     }
 
-    /// The next in the queue; with nobody there, the lane counts as free from here on.
-    private func nextJob() -> Job? {
-        state.withLock { state in
-            if let job = state.waiting.popFirst() { return job }
+    /// The next in the queue; with nobody there, the lane is put back in the same step. Were it free before it is back,
+    /// a caller in between would open another connection, and a database in memory would be empty.
+    private func nextJob(for lane: Lane) -> Job? {
+        let (job, leavings) = state.withLock { state -> (Job?, Leavings) in
+            if let job = state.waiting.popFirst() { return (job, Leavings()) }
             state.working -= 1
-            return nil
+            return (nil, putBack(lane, in: &state))
         }
+        settle(leavings)
+        return job
     }
 
-    private func putBack(_ lane: Lane) {
-        let (isSpare, closers) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
-            state.busy -= 1
-            let isSpare = state.idle.count >= width
-            if !isSpare { state.idle.append(lane) }
-            guard state.busy == 0 else { return (isSpare, []) }
-            defer { state.closers = [] }
-            return (isSpare, state.closers)
-        }
-        if isSpare { lane.close() }
-        for closer in closers { closer.resume() }
+    /// What is left to do once the lock is free.
+    private struct Leavings {
+        var spare: Lane?
+        var closers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private func putBack(_ lane: Lane, in state: inout State) -> Leavings {
+        var leavings = Leavings()
+        state.busy -= 1
+        if state.idle.count < width { state.idle.append(lane) } else { leavings.spare = lane }
+        if state.busy == 0 { swap(&leavings.closers, &state.closers) }
+        return leavings
+    }
+
+    private func settle(_ leavings: Leavings) {
+        leavings.spare?.close()
+        for closer in leavings.closers { closer.resume() }
     }
 }
