@@ -60,6 +60,12 @@ public struct ActionContext: Sendable {
         return try await generation.perform(action, arguments, in: context, limit: limit, isAgreed: isAgreed)
     }
 
+    /// Does another action as this one's caller would from outside: with the newest settings, whatever this one began with.
+    /// What it tells goes where this one's does.
+    public func performAnew(_ id: String, _ arguments: JSONObject = [:]) async throws -> any OutputValue {
+        try await session.perform(id, arguments, as: caller, output: output)
+    }
+
     /// A path that the action was given, as far as its caller may open it.
     public func path<Use>(_ given: GivenPath<Use>) throws(AccessFailure) -> GrantedPath {
         try caller.grant.path(given, from: host.locations.current)

@@ -44,6 +44,12 @@ struct SendAction {
             context, message, model, conversation, goesOn, project, system, files, tools, mode, noStream, noSave,
             schema,
             temperature, maxTokens, effort, seed, input in
+            if let console = Console.open, let line = message {
+                // Whoever is asked by what this line sets off begins a conversation of its own.
+                return try await Console.$open.withValue(nil) {
+                    ChatResult(report: try await console.take(line, services, context))
+                }
+            }
             var asked = ChatWish()
             (asked.model, asked.conversation, asked.goesOn, asked.system) = (model, conversation, goesOn, system)
             asked.project = project

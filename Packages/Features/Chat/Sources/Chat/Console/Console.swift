@@ -6,51 +6,73 @@ import Registry
 import TurnLoop
 
 /// A conversation on a terminal: what is typed is said, and lines that begin with a slash are commands.
-struct Console: Sendable {
-    let services: ChatServices
-    let context: ActionContext
-    let wish: ChatWish
+///
+/// Each line is a `chat.send` of its own, so that it goes by the settings of the moment; what was said, decided and
+/// chosen before stays here.
+actor Console {
+    /// The conversation to which a `chat.send` belongs, where that is one line of it.
+    @TaskLocal static var open: Console?
+
+    /// Where the conversation as a whole goes on, from its first line to its last.
+    private let whole: ActionContext
+    private let wish: ChatWish
+    private var services: ChatServices
+    private var context: ActionContext
+    private var chatting: Chatting
+    private var said: [String] = []
+
+    init(services: ChatServices, context: ActionContext, wish: ChatWish) {
+        whole = context
+        self.wish = wish
+        self.services = services
+        self.context = context
+        chatting = Chatting(services: services, context: context, wish: wish)
+    }
 
     /// Talks until the person has had enough; gives the last turn.
     func run() async throws -> ChatResult {
-        var chatting = Chatting(services: services, context: context, wish: wish)
         try await chatting.find()
-        let who = try await answerer(chatting)
+        let who = try await answerer()
         var mode = ""
-        if let chosen = try await modeNow(chatting) { mode = " (mode \(chosen.rawValue))" }
+        if let chosen = try await modeNow() { mode = " (mode \(chosen.rawValue))" }
         context.notice("\(who)\(mode). /help shows the commands, Ctrl-D ends.")
-        var said = try await recall(chatting)
+        said = try await recall()
         do {
-            let last = try await talk(&chatting, &said)
-            await tellHow(chatting)
+            let last = try await talk()
+            await tellHow()
             return last
         } catch {
             // Ctrl-C at the prompt, most likely.
-            await tellHow(chatting)
+            await tellHow()
             throw error
         }
     }
 
-    private func talk(_ chatting: inout Chatting, _ said: inout [String]) async throws -> ChatResult {
+    /// Does what one line says; gives the turn, for one that is a turn.
+    func take(_ line: String, _ services: ChatServices, _ context: ActionContext) async throws -> TurnReport? {
+        (self.services, self.context) = (services, context)
+        await chatting.use(services, context)
+        return ConsoleCommand.isCommand(line) ? try await perform(ConsoleCommand(line)) : try await say(line)
+    }
+
+    private func talk() async throws -> ChatResult {
         var result = ChatResult()
-        while let line = try await context.interaction.composition(
+        while let line = try await whole.interaction.composition(
             "chat.message", "›", history: said, completions: completions)
         {
             guard !line.isEmpty else { continue }
             said.append(line)
             do {
-                if ConsoleCommand.isCommand(line) {
-                    let command = try ConsoleCommand(line)
-                    if case .quit = command { break }
-                    if let report = try await perform(command, &chatting, &said) { note(report, in: &result) }
-                } else {
-                    note(try await say(line, chatting), in: &result)
+                if ConsoleCommand.isCommand(line), try ConsoleCommand(line) == .quit { break }
+                let done = try await Self.$open.withValue(self) {
+                    try await whole.performAnew("chat.send", ["message": .string(line)])
                 }
+                if let report = (done as? ChatResult)?.report { note(report, in: &result) }
             } catch is CancellationError where !Task.isCancelled {
                 // Only the answer was stopped.
             } catch let error where !(error is CancellationError) {
                 // A turn that failed is no reason to end the conversation.
-                context.notice(AnyFailure(error).message)
+                whole.notice(AnyFailure(error).message)
                 if let error = error as? InteractionError { note(error.exit, in: &result) }
             }
         }
@@ -64,11 +86,11 @@ struct Console: Sendable {
 
     /// Where nobody watches, a question that had no answer, or none that fits, is told at the end, whatever came after it.
     private func note(_ exit: ExitCode, in result: inout ChatResult) {
-        if !context.interaction.canAsk { result.missed = result.missed ?? exit }
+        if !whole.interaction.canAsk { result.missed = result.missed ?? exit }
     }
 
     /// Who answers. A server that cannot be reached now may be there when something is said.
-    private func answerer(_ chatting: Chatting) async throws -> String {
+    private func answerer() async throws -> String {
         do {
             return name(of: try await chatting.chosen())
         } catch let error as ChatError where error.mayRetry {
@@ -78,7 +100,7 @@ struct Console: Sendable {
     }
 
     /// The mode. Nil when the model has no tools, or rules of its own for them, or while no model can be reached.
-    private func modeNow(_ chatting: Chatting) async throws -> ToolMode? {
+    private func modeNow() async throws -> ToolMode? {
         do { return try await chatting.ownRuler() == nil ? chatting.mode() : nil } catch let error as ChatError
             where error.mayRetry
         { return nil }
@@ -90,7 +112,7 @@ struct Console: Sendable {
     }
 
     /// Shows where a conversation that is gone on with has come to; gives what the person said in it before.
-    private func recall(_ chatting: Chatting) async throws -> [String] {
+    private func recall() async throws -> [String] {
         guard let conversation = await chatting.conversation else { return [] }
         let entries = try await services.history.entries(of: conversation.id)
         context.notice("goes on with \(PlainText.escape(conversation.title)), \(entries.count) messages")
@@ -112,31 +134,31 @@ struct Console: Sendable {
     }
 
     /// How to go on with it another time.
-    private func tellHow(_ chatting: Chatting) async {
+    private func tellHow() async {
         guard let id = await chatting.conversation?.id else { return }
-        context.notice("go on with it: martlet chat --conversation \(id.tag)")
+        whole.notice("go on with it: martlet chat --conversation \(id.tag)")
     }
 
     /// The commands, and the files of this folder that can go along.
     private var completions: [String] {
-        ConsoleCommand.names + Attachments.names(in: context.host).map { "/attach \($0)" }
+        ConsoleCommand.names + Attachments.names(in: whole.host).map { "/attach \($0)" }
     }
 
     /// Says it, until the person stops the answer with Ctrl-C, which ends nothing else.
-    private func say(_ text: String, _ chatting: Chatting) async throws -> TurnReport {
-        let report = try await context.interruptible { try await chatting.say(text) }
+    private func say(_ text: String) async throws -> TurnReport {
+        let report = try await context.interruptible { [chatting] in try await chatting.say(text) }
         let shown = try await shown(report)
         // The model has gone in the midst of the conversation: another one may answer in its place.
         guard report.failure?.code == ChatError.Kind.modelGone.description,
-            try await pick(chatting, "Which model shall answer instead?")
+            try await pick("Which model shall answer instead?")
         else { return shown }
-        let again = try await context.interruptible { try await chatting.sayAgain() }
+        let again = try await context.interruptible { [chatting] in try await chatting.sayAgain() }
         guard let again else { return shown }
         return try await self.shown(again)
     }
 
     /// Lets the person choose among the models of who answers. False when there is nothing to choose.
-    private func pick(_ chatting: Chatting, _ prompt: String) async throws -> Bool {
+    private func pick(_ prompt: String) async throws -> Bool {
         guard context.interaction.canAsk else { return false }
         let choice = try await chatting.chosen()
         let provider = PlainText.escape(choice.provider.name)
@@ -160,11 +182,11 @@ struct Console: Sendable {
         let stay = models.contains(choice.model) ? "\(PlainText.escape(choice.model)), as now" : "None of them"
         let index = try await context.interaction.choice("chat.model", prompt + more, among: names + [stay])
         guard index < names.count else { return false }
-        try await switchModel(to: "\(choice.provider.id)/\(others[index])", chatting)
+        try await switchModel(to: "\(choice.provider.id)/\(others[index])")
         return true
     }
 
-    private func switchModel(to name: String, _ chatting: Chatting) async throws {
+    private func switchModel(to name: String) async throws {
         let choice = try await chatting.use(name)
         context.notice("\(self.name(of: choice)) answers from now on")
         // A slip is told now, and not by the server when something was said. Lists need not be whole, so it may be none.
@@ -190,44 +212,42 @@ struct Console: Sendable {
     }
 
     /// Another conversation after this one, in which what was allowed for longer holds too.
-    private func following(_ chatting: Chatting, _ wish: ChatWish) async -> Chatting {
+    private func following(_ wish: ChatWish) async -> Chatting {
         Chatting(services: services, context: context, wish: wish, rules: await chatting.lastingRules)
     }
 
     /// Gives the turn, for a command that is one.
-    private func perform(
-        _ command: ConsoleCommand, _ chatting: inout Chatting, _ said: inout [String]
-    ) async throws -> TurnReport? {
+    private func perform(_ command: ConsoleCommand) async throws -> TurnReport? {
         switch command {
         case .quit: break
         case .help: context.notice(ConsoleCommand.overview)
         case .new:
             var fresh = wish
             (fresh.conversation, fresh.goesOn) = (nil, false)
-            chatting = await following(chatting, fresh)
+            chatting = await following(fresh)
             context.notice("a new conversation begins")
         case .resume(let prefix):
             var other = wish
             (other.conversation, other.goesOn) = (prefix, prefix == nil)
-            let resumed = await following(chatting, other)
+            let resumed = await following(other)
             try await resumed.find()
             chatting = resumed
-            said += try await recall(resumed)
+            said += try await recall()
         case .model(let name):
             if let name {
-                try await switchModel(to: name, chatting)
+                try await switchModel(to: name)
             } else {
                 context.notice("\(self.name(of: try await chatting.chosen())) answers now")
-                _ = try await pick(chatting, "Which model shall answer from now on?")
+                _ = try await pick("Which model shall answer from now on?")
             }
         case .tools:
             let name = try await chatting.mode() == nil ? ToolMode.readOnly.rawValue : "off"
-            context.notice(try await mode(name, chatting))
-        case .mode(let name): context.notice(try await mode(name, chatting))
+            context.notice(try await mode(name))
+        case .mode(let name): context.notice(try await mode(name))
         case .system(let text):
             var fresh = wish
             (fresh.system, fresh.conversation, fresh.goesOn) = (text, nil, false)
-            chatting = await following(chatting, fresh)
+            chatting = await following(fresh)
             context.notice("a new conversation begins with this")
         case .attach(let path):
             let part = try Attachments.file(ReadPath(path), context)
@@ -245,13 +265,13 @@ struct Console: Sendable {
         case .stop: context.notice("Ctrl-C stops an answer while it comes")
         case .clear:
             try await context.emit(.clear)
-            return try await perform(.new, &chatting, &said)
+            return try await perform(.new)
         }
         return nil
     }
 
     /// Sets how far the model goes, if that is named, and says how far that is.
-    private func mode(_ name: String?, _ chatting: Chatting) async throws -> String {
+    private func mode(_ name: String?) async throws -> String {
         if let ruler = try await chatting.ownRuler() {
             return "\(ruler) goes by tools and rules of its own; a mode is about the tools of this machine"
         }

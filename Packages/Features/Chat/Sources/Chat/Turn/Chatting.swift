@@ -8,8 +8,8 @@ import TurnLoop
 
 /// One conversation that is being had: what was said so far, and how the next thing is said.
 actor Chatting {
-    private let services: ChatServices
-    private let context: ActionContext
+    private var services: ChatServices
+    private var context: ActionContext
     var wish: ChatWish
     private(set) var conversation: Conversation?
     /// What was said when nothing is stored.
@@ -29,6 +29,22 @@ actor Chatting {
         self.services = services
         self.context = context
         self.wish = wish
+    }
+
+    /// Goes on with these from now on: the settings may have changed since the last line. What was begun keeps its model,
+    /// its instruction and its options; what begins finds those of the settings.
+    func use(_ services: ChatServices, _ context: ActionContext) {
+        self.context = context
+        guard self.services !== services else { return }
+        if conversation == nil {
+            if let choice, !unsaved.isEmpty {
+                (wish.model, wish.system) = (choice.name, system(for: choice))
+            } else {
+                options = nil
+            }
+        }
+        self.services = services
+        choice = nil
     }
 
     /// Says something and returns when the answer is there.

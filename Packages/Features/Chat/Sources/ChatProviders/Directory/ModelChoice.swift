@@ -10,6 +10,9 @@ public struct ModelChoice: Sendable {
     /// How to have somebody better, where this one was chosen because there is nobody else.
     public var advice: String?
 
+    /// What names this choice again.
+    public var name: String { model.isEmpty ? provider.id : "\(provider.id)/\(model)" }
+
     /// Whether the model runs on a platform of the person's own.
     public var isPlatform: Bool { provider is KamiwazaProvider }
 }

@@ -5,6 +5,8 @@ import JSON
 import Testing
 
 @testable import Chat
+@testable import CoreTesting
+@testable import Registry
 
 @Suite("Somebody who talks on a terminal", .timeLimit(.minutes(5)))
 struct ConsoleTests {
@@ -17,6 +19,31 @@ struct ConsoleTests {
             #expect(done["result"] == "B")
             #expect(desk.asked[1].said.dropFirst() == ["user: one", "assistant: A", "user: two"])
             #expect(try await desk.run("chat.list").json.array?.count == 1)
+        }
+    }
+
+    @Test("goes on through changed settings: what was begun stays, what begins finds them", arguments: [true, false])
+    func changedSettings(isSaved: Bool) async throws {
+        try await Desk.run(answers: Answers.say("A"), Answers.say("B"), Answers.say("C")) { desk in
+            let test = try TestHost(
+                [Workshop.self, ChatFeature.self].map { BuiltInFeature($0) },
+                settings: "{chat: {model: 'openai/first', system: 'Be brief'}}", environment: desk.environment,
+                folder: desk.folder, clock: TestClock(), time: ContinuousClock())
+            let person = Person(types: "one", "two", "/new", "three")
+            person.beforeLine(2) {
+                try test.change(settings: "{chat: {model: 'openai/second', system: 'Be kind'}}")
+            }
+            try await ChatServices.$localServers.withValue([]) {
+                let done = try await test.session.perform(
+                    "chat.send", ["no-save": .bool(!isSaved)], as: .person(person), output: test.output)
+                #expect(done.json["result"] == "C")
+            }
+            let said = desk.asked.map { ($0.json["model"]?.string ?? "", $0.said.first ?? "", $0.said.count) }
+            #expect(said.map(\.0) == ["first", "first", "second"])
+            #expect(said.map(\.1) == ["system: Be brief", "system: Be brief", "system: Be kind"])
+            #expect(said.map(\.2) == [2, 4, 2])
+            let stuck = await test.session.close()
+            #expect(stuck == [])
         }
     }
 

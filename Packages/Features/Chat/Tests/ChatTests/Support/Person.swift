@@ -11,6 +11,7 @@ final class Person: Interaction {
         var completions: [String] = []
         var prompts: [String] = []
         var options: [String] = []
+        var before: [Int: @Sendable () throws -> Void] = [:]
     }
 
     private let state: Mutex<State>
@@ -27,6 +28,11 @@ final class Person: Interaction {
 
     var canAsk: Bool { true }
 
+    /// Does something before the line of this number is typed.
+    func beforeLine(_ number: Int, _ body: @escaping @Sendable () throws -> Void) {
+        state.withLock { $0.before[number] = body }
+    }
+
     /// The ids of the questions, in their order.
     var asked: [String] { state.withLock { $0.asked } }
 
@@ -38,6 +44,9 @@ final class Person: Interaction {
     var options: [String] { state.withLock { $0.options } }
 
     func answer(_ question: Question) async throws -> Answer {
+        if case .composition = question.kind {
+            try state.withLock { $0.before.removeValue(forKey: $0.histories.count + 1) }?()
+        }
         let answer = state.withLock { state -> JSON? in
             state.asked.append(question.id)
             state.prompts.append(question.prompt)
