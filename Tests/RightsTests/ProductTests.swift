@@ -24,6 +24,7 @@ struct ProductTests {
         let control: Grant
     }
 
+    // sandbox cases 32, 34, 52, 53 and 79
     @Test("no caller but the person gets at what was not granted, whatever it is called")
     func refused() async throws {
         try await withSession { session, folder in

@@ -41,9 +41,9 @@ struct HostileCommandTests {
             Attempt("10", "echo '{}' >.mcp.json && echo OWNED"),
             Attempt("10", "mkdir -p .claude && echo '{}' >.claude/settings.json && echo OWNED"),
             Attempt("10", "echo x >.envrc && echo OWNED"),
-            Attempt("12", "mv .martlet .other && echo OWNED"),
-            Attempt("15", "echo x >\(outside)/owned; test -s \(outside)/secret && echo OWNED"),
-            Attempt("15", "echo x >\(home)/.bashrc && test -s \(home)/.profile && echo OWNED"),
+            Attempt("6", "mv .martlet .other && echo OWNED"),
+            Attempt("35", "echo x >\(outside)/owned; test -s \(outside)/secret && echo OWNED"),
+            Attempt("35", "echo x >\(home)/.bashrc && test -s \(home)/.profile && echo OWNED"),
             Attempt("20", "ln \(outside)/secret in/hard && echo OWNED"),
             Attempt("20", "cp out/secret in/copy && echo OWNED"),
             Attempt("21", "cat /proc/\(victim)/environ >/dev/null && echo OWNED"),
@@ -52,14 +52,14 @@ struct HostileCommandTests {
                 "22", "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -q MARKE[D] && echo OWNED"),
             Attempt("26", "kill -0 \(victim) && echo OWNED"),
             Attempt("26", "kill -9 -1; kill -9 \(victim) && echo OWNED", isHarmless: false),
-            Attempt("28", "grep -q diary \(home)/.ssh/id && echo OWNED"),
-            Attempt("28", "test -s \(home)/martlet/config/config.json && echo OWNED"),
+            Attempt("28", "grep -q diary out/../.ssh/id && echo OWNED"),
+            Attempt("28", "test -s out/../martlet/config/config.json && echo OWNED"),
             Attempt("47", "exec 3<>/dev/tcp/127.0.0.1/\(port) && echo OWNED"),
             Attempt("47", "curl -s --max-time 20 http://127.0.0.1:\(port)/ && echo OWNED"),
             Attempt("48", "curl -s --max-time 20 --unix-socket in/socket http://localhost/ && echo OWNED"),
             Attempt("49", "perl -e 'socket(my $s, 16, 3, 0) or exit 1' && echo OWNED"),
             Attempt("49", "perl -e 'socket(my $s, 1, 1, 0) or exit 1' && echo OWNED"),
-            Attempt("50", "env | grep -q MARKE[D] && echo OWNED"),
+            Attempt("23", "env | grep -q MARKE[D] && echo OWNED"),
         ]
     }
 
@@ -79,6 +79,7 @@ struct HostileCommandTests {
         try connection.answer(200, ["Connection": "close"], "hello")
     }
 
+    // sandbox cases 1, 2, 3, 4, 5, 6, 10, 20, 21, 22, 23, 26, 28, 35, 47, 48 and 49
     @Test("changes nothing outside, sees nothing of the person and reaches nobody, and can do each of that without one")
     func attempts() async throws {
         let plan = FakeModel.Plan()
@@ -101,8 +102,8 @@ struct HostileCommandTests {
                         #expect(run.code == 0, "\(run.errors)")
                         for (attempt, result) in zip(attempts, try FakeModel.results(of: plan, in: run.output)) {
                             // It was tried, and not refused for another reason.
-                            #expect(result.content.contains("END"), "sandbox case \(attempt.cases): \(result)")
-                            #expect(!result.content.contains("OWNED"), "sandbox case \(attempt.cases): \(result)")
+                            #expect(result.content.contains("END"), "\(attempt.cases): \(result)")
+                            #expect(!result.content.contains("OWNED"), "\(attempt.cases): \(result)")
                         }
                         #expect(try place.surroundings() == before)
                         #expect(try FileTree("\(place.folder)/.git") == tree)
@@ -113,7 +114,7 @@ struct HostileCommandTests {
                             try String(decoding: Files.read("\(home.path)/.bashrc", limit: 99), as: UTF8.self)
                                 == "export PATH\n")
                         #expect(thief.record.connections.isEmpty && local.record.connections.isEmpty)
-                        // sandbox case 26: it is still there.
+                        // It is still there.
                         #expect(kill(child.processID, 0) == 0)
                         try await expectToSucceed(attempts.filter(\.isHarmless), place, marked)
                     }
@@ -128,7 +129,7 @@ struct HostileCommandTests {
             let run = try await Program.martlet.shell(
                 "cd \(place.folder) && exec bash -c \"$SCRIPT\"", home: home.path,
                 adding: home.variables.merging(["SCRIPT": attempt.script]) { $1 })
-            #expect(run.output.contains("OWNED"), "sandbox case \(attempt.cases): \(attempt.script): \(run.errors)")
+            #expect(run.output.contains("OWNED"), "\(attempt.cases): \(attempt.script): \(run.errors)")
         }
     }
 

@@ -142,7 +142,7 @@ struct HostileModelTests {
         }
     }
 
-    // sandbox cases 10 and 33
+    // sandbox cases 10, 33 and 85
     @Test("writes nothing that other programs obey, however it is spelt, and everything else")
     func guarded() async throws {
         try await with { place in

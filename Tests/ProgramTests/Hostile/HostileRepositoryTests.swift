@@ -135,6 +135,42 @@ struct HostileRepositoryTests {
         }
     }
 
+    // sandbox case 8. It stays where it is, and nothing but git itself, by who works in there, runs what it names.
+    @Test("is not brought to run anything by a command that plants another one deep in it")
+    func planted() async throws {
+        let plan = FakeModel.Plan()
+        try await with(FakeModel.calling(plan)) { repository, _, thief in
+            let deep = "planted/a/b/c/d/sub"
+            let owned = "touch \(repository.outside)/owned-planted"
+            let hook = "\(deep)/.git/hooks/pre-commit"
+            plan.calls = [
+                .shell(
+                    "git init -q \(deep) && mkdir -p \(deep)/.git/hooks && printf '#!/bin/sh\\n\(owned)\\n' >\(hook) &&"
+                        + " chmod +x \(hook) && git -C \(deep) config core.fsmonitor '\(owned); false' && echo END")
+            ]
+            let ask = "martlet ask -m openai/small-1 --mode full --format ndjson Try"
+            let run = try await repository.shell(ask)
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try FakeModel.results(of: plan, in: run.output).first?.content == "END\n", "\(run.output)")
+            plan.calls = [
+                .init("ls", ["path": .string(deep), "hidden": true]), .init("glob", ["pattern": "planted/**"]),
+                .init("grep_search", ["pattern": "touch", "path": .string(deep), "hidden": true]),
+                .shell("git -C \(deep) status; cd \(deep) && git diff; echo END"),
+            ]
+            #expect(try await repository.shell(ask).code == 0)
+            for command in Self.commands { _ = try await repository.shell("martlet \(command)") }
+            #expect(try repository.marks() == [] && thief.record.connections.isEmpty)
+            // The control: git outside runs what it names.
+            _ = try await repository.shell("git -C \(deep) status")
+            #expect(try repository.marks() == ["owned-planted"])
+            try Files.remove("\(repository.outside)/owned-planted")
+            let identity = "-c user.name=a -c user.email=a@localhost"
+            _ = try await repository.shell(
+                "git -C \(deep) -c core.fsmonitor=false \(identity) commit -m x --allow-empty")
+            #expect(try repository.marks() == ["owned-planted"])
+        }
+    }
+
     // sandbox case 27
     @Test("holds up nobody with a FIFO in the place of a file")
     func fifo() async throws {

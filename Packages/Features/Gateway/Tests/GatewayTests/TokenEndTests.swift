@@ -140,6 +140,7 @@ struct TokenEndTests {
         }
     }
 
+    // sandbox case 78
     @Test(
         "ends within two seconds: turns, commands and questions, and nothing that runs for others",
         arguments: Way.allCases)

@@ -54,6 +54,7 @@ struct ApprovalTests {
         }
     }
 
+    // sandbox cases 76 and 83
     @Test("a question that nobody answers in time is a no")
     func expired() async throws {
         let tools = TestTools()
@@ -165,6 +166,7 @@ struct ApprovalTests {
         }
     }
 
+    // sandbox case 81
     @Test("where the folder's record cannot be read, every tool is denied, which is told")
     func unreadable() async throws {
         let tools = TestTools("machines", [("look.up", .reads)])
@@ -197,6 +199,7 @@ struct ApprovalTests {
         }
     }
 
+    // sandbox case 76
     @Test("another session's question cannot be answered, nor one that was answered before")
     func wrongTicket() async throws {
         let model = ScriptedModel("scripted", .call([.named("change")]), .say("done"))

@@ -92,6 +92,7 @@ struct HTTPRightsTests {
         }
     }
 
+    // sandbox case 53
     @Test("reaches this machine, its link and the metadata of a cloud only where they are named, in every spelling")
     func confined() async throws {
         try await ScriptedServer.run(Self.hello) { server in
@@ -123,6 +124,7 @@ struct HTTPRightsTests {
         }
     }
 
+    // sandbox case 54
     @Test(
         "sends nothing where a permitted name leads to this machine",
         .enabled(if: LoopbackName.other != nil, "/etc/hosts has no other name for 127.0.0.1"))
@@ -153,6 +155,7 @@ struct HTTPRightsTests {
         }
     }
 
+    // sandbox case 55
     @Test("follows redirects to permitted servers alone, without what is secret, and not for ever")
     func redirects() async throws {
         try await ScriptedServer.run(Self.hello) { other in

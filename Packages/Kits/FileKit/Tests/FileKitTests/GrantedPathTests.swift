@@ -208,6 +208,7 @@ struct GrantedPathTests {
         }
     }
 
+    // sandbox case 30
     @Test("is nothing once another folder stands where it was granted")
     func replaced() async throws {
         try await within { place in

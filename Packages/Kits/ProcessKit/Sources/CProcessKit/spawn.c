@@ -134,7 +134,8 @@ static void set_limits(const struct processkit_spawn *request, failure_report *f
         limit.rlim_cur = given_descriptors.rlim_cur;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
-    if (request->no_core) lower(RLIMIT_CORE, 0, failure);
+    // With 0 the kernel still starts a program that takes cores through a pipe; with 1 it writes none and starts none.
+    if (request->no_core) lower(RLIMIT_CORE, 1, failure);
     if (request->most_tasks > 0) lower(RLIMIT_NPROC, request->most_tasks, failure);
     if (request->most_data > 0) lower(RLIMIT_DATA, request->most_data, failure);
 }

@@ -39,13 +39,23 @@ extension Sandbox {
             mounts += kept.compactMap(Self.place).map { Mount(.guarded, $0) }
         }
         let seen = mounts.filter { $0.kind != .scratch }.map(\.path)
-        let secrets = home.map { home in Self.homeSecrets.map { home.appending($0).text } } ?? []
-        for hidden in (self.hidden + secrets + Self.systemSecrets + Self.hostKeys()).compactMap(Self.place) {
+        for hidden in hiddenPlaces {
             guard seen.contains(where: hidden.lies) else { continue }
             let isFolder = if case .folder = Self.kind(hidden.text) { true } else { false }
             mounts.append(Mount(isFolder ? .hiddenFolder : .hiddenFile, hidden))
         }
         return mounts
+    }
+
+    /// Refuses a folder around which none is made.
+    func check(_ folder: AbsolutePath) throws(SandboxError) { try Self.check(folder, home.flatMap(Self.place)) }
+
+    /// Whether a place is hidden, or lies in something that is.
+    func hides(_ path: AbsolutePath) -> Bool { hiddenPlaces.contains(where: path.lies) }
+
+    private var hiddenPlaces: [AbsolutePath] {
+        let secrets = home.flatMap(Self.place).map { home in Self.homeSecrets.map { home.appending($0).text } } ?? []
+        return (hidden + secrets + Self.systemSecrets + Self.hostKeys()).compactMap(Self.place)
     }
 
     /// The links among the folders of the system, with where they lead.

@@ -9,7 +9,8 @@ import FileKit
 /// is. In the folder it may not change what other programs would run later: see `GuardedNames`.
 ///
 /// What it does not do: it does not divide the processor or the memory between commands, it follows a hard link in the
-/// folder to a file that lies elsewhere, and it leaves repositories alone that lie deeper in the folder.
+/// folder to a file that lies elsewhere, and it leaves repositories alone that lie deeper in the folder, but for submodules
+/// and worktrees.
 public struct Sandbox: Sendable, Hashable {
     /// Whether it has this machine's network, with all that listens on it.
     public var hasNetwork: Bool
@@ -25,6 +26,9 @@ public struct Sandbox: Sendable, Hashable {
     public var written: [String] = []
     /// What it may see in its folder and not change.
     public var kept: [String] = []
+    /// Files with settings of git that the person has beside those in the home: see `gitFiles(in:)`. What they name in the
+    /// folder is kept too.
+    public var gitFiles: [String] = []
 
     public init(
         hasNetwork: Bool = false, home: String? = nil, showing shown: [String] = [], hiding hidden: [String] = []
@@ -37,6 +41,18 @@ public struct Sandbox: Sendable, Hashable {
 }
 
 extension Sandbox {
+    /// The files with settings of git that variables of the person name.
+    public static func gitFiles(in environment: [String: String]) -> [String] {
+        let folder = environment["XDG_CONFIG_HOME"].map { "\($0)/git/config" }
+        let files = [environment["GIT_CONFIG_SYSTEM"], environment["GIT_CONFIG_GLOBAL"], folder]
+        return files.compactMap(\.self).filter(AbsolutePath.isAbsolute)
+    }
+
+    /// All files with settings of git that hold whatever the repository is.
+    var settingsOfGit: [String] {
+        ["/etc/gitconfig"] + (home.map { ["\($0)/.gitconfig", "\($0)/.config/git/config"] } ?? []) + gitFiles
+    }
+
     /// What of the system a command sees, as far as it is there.
     static let system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix"]
 

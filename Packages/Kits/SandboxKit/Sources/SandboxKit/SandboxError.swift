@@ -40,11 +40,13 @@ public struct SandboxError: Failure, Hashable {
             .unavailable, "\(PlainText.escape(program)) is run in a sandbox of bubblewrap only; \(SandboxError.mend)")
     }
 
-    /// What the settings of the repository name cannot be guarded.
-    static let settings = SandboxError(
-        .folder,
-        "commands are not run here: core.hooksPath or include.path in .git/config names the folder itself, or is written in a"
-            + " way that is not understood; write it as a plain path")
+    /// What settings of git name cannot be guarded.
+    static func settings(_ file: String) -> SandboxError {
+        SandboxError(
+            .folder,
+            "commands are not run here: core.hooksPath or a path of another file in \(PlainText.escape(file)) names the folder"
+                + " itself, or is written in a way that is not understood; write it as a plain path")
+    }
 
     /// A link could be replaced, and what it leads to could be another thing by then.
     static func link(_ path: AbsolutePath) -> SandboxError {

@@ -37,7 +37,8 @@ struct EndTests {
         CommandRunner(variables: Place.variables, sandbox: Sandbox(), by: way.engine)
     }
 
-    @Test("40: with all that has left its group, when it is stopped and when its time is over", arguments: Way.engines)
+    // sandbox case 40
+    @Test("with all that has left its group, when it is stopped and when its time is over", arguments: Way.engines)
     func stopped(way: Way) async throws {
         try await Place.run { place in
             let (folder, mark) = (try Folder(beneath: place.folder), Self.mark(way))
@@ -56,7 +57,8 @@ struct EndTests {
         }
     }
 
-    @Test("41: with what holds its output, when it has ended itself", arguments: Way.engines)
+    // sandbox case 41
+    @Test("with what holds its output, when it has ended itself", arguments: Way.engines)
     func background(way: Way) async throws {
         try await Place.run { place in
             let (folder, mark) = (try Folder(beneath: place.folder), Self.mark(way))
@@ -68,7 +70,8 @@ struct EndTests {
         }
     }
 
-    @Test("42: when this process is killed", arguments: Way.engines)
+    // sandbox case 42
+    @Test("when this process is killed", arguments: Way.engines)
     func killed(way: Way) async throws {
         try await Place.run { place in
             let isLandlock = if case .landlock = way.engine { true } else { false }
@@ -87,7 +90,8 @@ struct EndTests {
         }
     }
 
-    @Test("44: when it takes more memory than there is to be had, and nothing else does", arguments: Way.engines)
+    // sandbox case 44
+    @Test("when it takes more memory than there is to be had, and nothing else does", arguments: Way.engines)
     func memory(way: Way) async throws {
         try await Place.run { place in
             let seen = try await place.run(
@@ -100,7 +104,8 @@ struct EndTests {
         }
     }
 
-    @Test("44: a fork bomb, which does not keep others from running", arguments: Way.all.filter(\.isOrdinary))
+    // sandbox case 44
+    @Test("a fork bomb, which does not keep others from running", arguments: Way.all.filter(\.isOrdinary))
     func processes(way: Way) async throws {
         try await Place.run { place in
             let seen = try await place.run(

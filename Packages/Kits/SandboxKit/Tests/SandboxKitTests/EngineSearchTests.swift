@@ -33,8 +33,9 @@ struct EngineSearchTests {
         #expect(try await engine.support().kind == .bubblewrap)
     }
 
+    // sandbox case 37
     @Test(
-        "37: is Landlock where bubblewrap is missing, or may not make name spaces, and the cause is kept",
+        "is Landlock where bubblewrap is missing, or may not make name spaces, and the cause is kept",
         .enabled(if: Way.hasLandlock))
     func landlock() async throws {
         var search = EngineSearch()
@@ -58,7 +59,8 @@ struct EngineSearchTests {
         }
     }
 
-    @Test("37: is none where neither works, and the refusal names both causes")
+    // sandbox case 37
+    @Test("is none where neither works, and the refusal names both causes")
     func none() async throws {
         try await withProgram("echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1") { program in
             var search = EngineSearch()
@@ -73,7 +75,8 @@ struct EngineSearchTests {
         }
     }
 
-    @Test("37: is not known where bubblewrap hangs, so that it is tried again")
+    // sandbox case 37
+    @Test("is not known where bubblewrap hangs, so that it is tried again")
     func hangs() async throws {
         try await withProgram("exec sleep 1000") { program in
             var search = EngineSearch()

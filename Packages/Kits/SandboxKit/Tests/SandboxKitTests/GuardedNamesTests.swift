@@ -19,6 +19,7 @@ struct GuardedNamesTests {
         }
     }
 
+    // sandbox case 6
     @Test(
         "is what has git run other programs; that it could be changed shows without the sandbox",
         arguments: [
@@ -54,6 +55,7 @@ struct GuardedNamesTests {
         }
     }
 
+    // sandbox cases 7 and 10
     @Test("is what tools take settings from, whether it is there or not", arguments: Sandbox.guardedNames + [".git"])
     func settings(name: String) async throws {
         try await Place.run { place in
@@ -75,6 +77,7 @@ struct GuardedNamesTests {
         }
     }
 
+    // sandbox case 11
     @Test(
         "is told where it is a link, which could be replaced", arguments: [".claude", ".git", ".mcp.json"], Way.engines)
     func links(name: String, way: Way) async throws {
@@ -90,6 +93,7 @@ struct GuardedNamesTests {
         }
     }
 
+    // sandbox case 13
     @Test("stays guarded until the last of several commands has ended, and nothing is left then")
     func shared() async throws {
         try await Place.run { place in
@@ -109,6 +113,7 @@ struct GuardedNamesTests {
         }
     }
 
+    // sandbox case 14
     @Test(
         "leaves nothing of a process that was killed once the next command has ended, and what is a person's own stays")
     func killed() async throws {
@@ -131,18 +136,50 @@ struct GuardedNamesTests {
         }
     }
 
+    // sandbox case 12. A file that is guarded itself, such as .mcp.json, loses its guard then, as the README says.
+    @Test("is also what somebody else replaces meanwhile in a guarded folder", arguments: Way.engines)
+    func replaced(way: Way) async throws {
+        try await Place.run { place in
+            let names = [".claude/settings.json", "in/other"]
+            for name in names { try place.write(name, "old\n") }
+            for number in 0..<names.count {
+                try Files.writeAtomically(Array("new\n".utf8), to: "\(place.base)/outside/\(number)", mode: 0o644)
+            }
+            try #require(unsafe mkfifo("\(place.folder)/in/go", 0o600) == 0)
+            // Open at both ends, so that nobody waits for the other.
+            let go = unsafe open("\(place.folder)/in/go", O_RDWR | O_CLOEXEC)
+            defer { close(go) }
+            try #require(go >= 0)
+            let attempts = names.map { "echo x > \($0); cat \($0)" }.joined(separator: "; ")
+            let script = "echo ready; read -r _ < in/go; \(attempts)"
+            let folder = try Folder(beneath: place.folder)
+            let result = try await CommandRunner(variables: Place.variables, sandbox: Sandbox(), by: way.engine).run(
+                ["bash", "-c", script], in: folder, of: folder
+            ) { text in
+                guard text == "ready\n" else { return }
+                for (number, name) in names.enumerated() {
+                    _ = unsafe rename("\(place.base)/outside/\(number)", "\(place.folder)/\(name)")
+                }
+                _ = unsafe write(go, "\n", 1)
+            }
+            #expect(result.output.text.hasSuffix("\nnew\nx\n"), "\(result.output.text)")
+            #expect(try Files.read("\(place.folder)/\(names[0])", limit: 10) == Array("new\n".utf8))
+        }
+    }
+
     @Test("what the settings of a repository name is read as git reads it")
     func readSettings() {
-        let cases: [(String, GuardedNames.Settings)] = [
+        let cases: [(String, GitSettings)] = [
             ("[core]\n\thooksPath = .husky\n", .init(hooks: ".husky")),
             ("[CORE] HooksPath=a b ; c\n", .init(hooks: "a b")), ("[core]\nhookspath = \"a;b\"\n", .init(hooks: "a;b")),
             ("[other]\nhooksPath = x\n", .init()), ("", .init()), ("[core \"x\"]\nhooksPath = x\n", .init()),
             ("[core]\nhooksPath = a\n[core]\nhooksPath = b # c\n", .init(hooks: "b")),
             ("[include]\npath = ../a\n[includeIf \"gitdir:x\"]\nPath = b\n", .init(included: ["../a", "b"])),
+            ("[core]\n\tworktree = ../../../lib\n", .init(worktree: "../../../lib")),
         ]
-        for (text, settings) in cases { #expect(GuardedNames.Settings(Array(text.utf8)) == settings, "\(text)") }
+        for (text, settings) in cases { #expect(GitSettings(Array(text.utf8)) == settings, "\(text)") }
         for odd in ["\"h\"ooks", "ho\\\"oks", "\"a\\\"b\"", "a\\"] {
-            #expect(GuardedNames.Settings(Array("[core]\nhooksPath = \(odd)\n".utf8)) == nil, "\(odd)")
+            #expect(GitSettings(Array("[core]\nhooksPath = \(odd)\n".utf8)) == nil, "\(odd)")
         }
     }
 

@@ -5,8 +5,7 @@ import Testing
 
 @testable import SandboxKit
 
-/// What only this engine has to be asked, since its command has the name spaces of everybody. The numbers are those of the
-/// cases in the list that the sandboxes are built by.
+/// What only this engine has to be asked, since its command has the name spaces of everybody.
 @Suite("What a command under Landlock does", .timeLimit(.minutes(10)), .enabled(if: Way.hasLandlock))
 struct LandlockTests {
     @Test("writes in its folder, but for entries of folders in which something is guarded", arguments: Way.ofLandlock)
@@ -89,7 +88,8 @@ struct LandlockTests {
         }
     }
 
-    @Test("25, 28, 34, 35: neither reads nor changes what lies outside, in no way", arguments: Way.ofLandlock)
+    // sandbox cases 20, 25, 28, 34 and 35
+    @Test("neither reads nor changes what lies outside, in no way", arguments: Way.ofLandlock)
     func outside(way: Way) async throws {
         try await Place.run { place in
             let outside = "\(place.base)/outside/f"
@@ -142,8 +142,9 @@ struct LandlockTests {
         }
     }
 
+    // sandbox cases 21, 22 and 26
     @Test(
-        "21, 22, 26: reaches no other process, its memory, variables, files, or shared memory",
+        "reaches no other process, its memory, variables, files, or shared memory",
         arguments: Way.ofLandlock)
     func processes(way: Way) async throws {
         try await Place.run { place in
@@ -179,7 +180,7 @@ struct LandlockTests {
         }
     }
 
-    @Test("36: has no group beside its own where an administrator runs it", .enabled(if: geteuid() == 0))
+    @Test("has no group beside its own where an administrator runs it", .enabled(if: geteuid() == 0))
     func groups() async throws {
         try await Place.run { place in
             try place.write("f", "secret")
@@ -198,7 +199,8 @@ struct LandlockTests {
         }
     }
 
-    @Test("48: speaks to no Unix socket, by whatever path", arguments: Way.ofLandlock + Way.ofBubblewrap)
+    // sandbox case 48
+    @Test("speaks to no Unix socket, by whatever path", arguments: Way.ofLandlock + Way.ofBubblewrap)
     func sockets(way: Way) async throws {
         try await Place.run { place in
             let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)

@@ -32,6 +32,25 @@ struct RunnerTests {
         }
     }
 
+    // sandbox case 46, about the file: a handler of the machine, if it has one, is run by its kernel whatever the limit.
+    @Test("leaves no core file where it crashes", arguments: ways)
+    func crash(way: Way?) async throws {
+        let crash = "cd in; ulimit -c unlimited; bash -c 'kill -SEGV $$'; echo ended $?"
+        try await Place.run { place in
+            try place.write("in/f")
+            let result = try await run(["bash", "-c", crash], in: place, way)
+            #expect(result.output.text.hasSuffix("ended 139\n"), "\(result.output.text)")
+            #expect(try Files.list("\(place.folder)/in").map(\.name) == ["f"])
+            let pattern = String(decoding: try Files.read("/proc/sys/kernel/core_pattern", limit: 1000), as: UTF8.self)
+            // The control, where this machine writes such files to where the program is and lets this process make them.
+            guard !pattern.hasPrefix("|"), !pattern.hasPrefix("/"),
+                try await place.shell("ulimit -H -c") == "unlimited\n"
+            else { return }
+            _ = try await place.shell(crash)
+            #expect(try Files.list("\(place.folder)/in").count == 2)
+        }
+    }
+
     @Test(
         "has the exit code of a shell where there is no such program in the sandbox, or none that can be executed",
         arguments: Way.engines)

@@ -30,6 +30,7 @@ struct ViewTests {
         }
     }
 
+    // sandbox case 15
     @Test(
         "is what is shown of the home, and not what is hidden in either, nor the secrets of a home that is the folder",
         arguments: Way.engines)
@@ -113,6 +114,7 @@ struct ViewTests {
         }
     }
 
+    // sandbox cases 38 and 39
     @Test("fails as a sandbox, not as the command, where it cannot be made; a program's name is no option")
     func failed() async throws {
         try await Place.run { place in

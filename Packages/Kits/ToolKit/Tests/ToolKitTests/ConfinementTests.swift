@@ -104,6 +104,7 @@ struct ConfinementTests {
         }
     }
 
+    // sandbox case 27
     @Test("what is no regular file is refused and makes nobody wait", arguments: resolvers)
     func special(_ resolver: Folder.Resolver) async throws {
         try await withPlayground(resolver: resolver) { place in
@@ -146,6 +147,7 @@ struct ConfinementTests {
         }
     }
 
+    // sandbox case 29
     @Test("a folder that is swapped for a link all the time never opens the way out", arguments: resolvers)
     func race(_ resolver: Folder.Resolver) async throws {
         try await withPlayground(resolver: resolver) { place in

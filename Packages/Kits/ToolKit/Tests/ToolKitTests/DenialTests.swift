@@ -31,6 +31,7 @@ struct DenialTests {
 
     private static let denied = DeniedPaths(reading: ["secrets/**", "**/.env"])
 
+    // sandbox cases 28 and 87
     @Test("is read by no tool, by no spelling and through no link", arguments: [denied, DeniedPaths()])
     func reading(denied: DeniedPaths) async throws {
         try await withPlayground { place in
@@ -153,6 +154,7 @@ struct DenialTests {
         }
     }
 
+    // sandbox case 33
     @Test(
         "settings of git and of tools are refused in capital letters too",
         arguments: [".GIT/config", ".Git/hooks/x", ".Mcp.JSON", ".CLAUDE/x", "sub/.GIT/config"])
@@ -160,7 +162,7 @@ struct DenialTests {
         try await withPlayground { place in
             let said = try await place.failure(
                 "fs.write", ["path": .string(path), "content": "x", "create_folders": true])
-            #expect(said.contains("belongs to git") || said.contains("other programs obey"), "33: \(said)")
+            #expect(said.contains("belongs to git") || said.contains("other programs obey"), "\(said)")
         }
     }
 }
@@ -181,6 +183,22 @@ struct AgreementTests {
             let new = try await place.tools.reach(of: call("fs.write", ["path": "b", "content": "x\n"]))
             #expect(new.diff?.contains("+x\n") == true && new.paths == [AbsolutePath("\(place.folder)/b")])
             #expect(try place.names() == ["a", "link"], "nothing is done by looking")
+        }
+    }
+
+    // sandbox case 86
+    @Test("of so much that nobody would read it the rest is told first, with how much it is")
+    func longDiff() async throws {
+        try await withPlayground { place in
+            let long = JSON.string(String(repeating: "line\n", count: 300_000))
+            for (content, isLong) in [(long, true), ("short\n", false)] as [(JSON, Bool)] {
+                let files: JSON = [["path": "a", "content": content], ["path": "b", "content": "payload\n"]]
+                let reach = try await place.tools.reach(of: call("multi.write", ["files": files]))
+                let diff = try #require(reach.diff)
+                let told = "[not shown here: the changes of 1 more files, with 1 lines]\n"
+                #expect(diff.hasPrefix(told) == isLong && diff.contains("+payload\n") != isLong)
+                #expect(reach.paths == ["a", "b"].map { AbsolutePath("\(place.folder)/\($0)") })
+            }
         }
     }
 
@@ -210,6 +228,7 @@ struct AgreementTests {
         }
     }
 
+    // sandbox cases 73 and 74
     @Test("another file, another content, another script, another folder: nothing is done")
     func changes() async throws {
         try await withPlayground { place in
@@ -251,7 +270,7 @@ struct AgreementTests {
             for (call, change) in cases {
                 let reach = try await place.tools.reach(of: call)
                 try change()
-                await #expect(throws: ToolReachChanged.self, "73, 74: \(call.input)") {
+                await #expect(throws: ToolReachChanged.self, "\(call.input)") {
                     try await place.tools.run(call, reaching: reach) { _ in }
                 }
                 // The control: what is agreed to as it is now is done.

@@ -112,6 +112,7 @@ struct SandboxTests {
         }
     }
 
+    // sandbox case 43
     @Test("a command is not ended with the thread that started it", .enabled(if: isThere))
     func idle() async throws {
         try await withPlayground { place in

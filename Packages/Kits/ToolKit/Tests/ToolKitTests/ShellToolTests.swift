@@ -79,6 +79,7 @@ struct ShellToolTests {
         }
     }
 
+    // sandbox case 72
     @Test("names that look like options, hold line breaks or commands are names and nothing else")
     func names() async throws {
         try await withPlayground { place in

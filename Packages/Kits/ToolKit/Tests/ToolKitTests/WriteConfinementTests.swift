@@ -84,6 +84,7 @@ struct WriteConfinementTests {
         }
     }
 
+    // sandbox case 29
     @Test(
         "folders and files that are swapped for links all the time never have anything written outside",
         arguments: ConfinementTests.resolvers)

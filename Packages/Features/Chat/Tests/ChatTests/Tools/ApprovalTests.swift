@@ -5,6 +5,7 @@ import Testing
 
 @Suite("A tool that changes something", .timeLimit(.minutes(5)))
 struct ApprovalTests {
+    // sandbox case 83
     @Test("is not used where nobody can approve it, and the command says so by its exit")
     func nobody() async throws {
         try await Desk.run(answers: Answers.call("saw"), Answers.say("I may not.")) { desk in

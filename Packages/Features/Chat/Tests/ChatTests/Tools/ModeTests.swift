@@ -120,6 +120,7 @@ struct ModeTests {
         }
     }
 
+    // sandbox case 30
     @Test(
         "what was agreed to is asked about again when the settings go further, and in another folder at the same place")
     func agreedAgain() async throws {
@@ -264,6 +265,7 @@ struct ModeTests {
         }
     }
 
+    // sandbox cases 85 and 87
     @Test("what a rule denies is out of reach of every tool, in every mode", arguments: [true, false])
     func denied(isDenied: Bool) async throws {
         try await Desk.run(
@@ -281,7 +283,7 @@ struct ModeTests {
             try await desk.say("Look", ["mode": "full"])
             // The control: without the rule each has it.
             for asked in desk.asked.dropFirst() {
-                #expect(asked.last.contains("topsecretvalue") != isDenied, "87: \(asked.last)")
+                #expect(asked.last.contains("topsecretvalue") != isDenied, "\(asked.last)")
             }
         }
     }

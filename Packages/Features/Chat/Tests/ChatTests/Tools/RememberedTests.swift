@@ -121,6 +121,7 @@ struct RememberedTests {
         }
     }
 
+    // sandbox case 30
     @Test("in a folder is gone with the folder, but for what was denied: another one at its place is asked about again")
     func replaced() async throws {
         let rounds = Array(repeating: Self.saw, count: 3).flatMap(\.self)
@@ -171,6 +172,7 @@ struct RememberedTests {
         }
     }
 
+    // sandbox case 81
     @Test("in a folder denies everything while its record cannot be read, which is told")
     func damaged() async throws {
         try await Desk.run(answers: Answers.call("shop.stock", input: ["thing": "nails"]), Answers.say("No.")) { desk in

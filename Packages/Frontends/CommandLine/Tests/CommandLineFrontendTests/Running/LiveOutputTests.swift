@@ -66,6 +66,7 @@ struct LiveOutputTests {
         #expect(rows == ["Who are you?", "Name: Anna", "Hello Anna"])
     }
 
+    // sandbox cases 71 and 86
     @Test("hides nothing in a question that somebody else wrote, and takes no answer that was typed before it")
     func hidden() async throws {
         let rows = try await shown("answer hide", typed: "1\n", replying: ("Number: ", "2\n"))

@@ -45,11 +45,12 @@ enum ShellActions {
         if hasNetwork { try context.caller.grant.check(.network) }
         let host = context.host
         let place = try context.path(folder ?? WritePath(host.locations.current)).folder()
+        var sandbox = Sandbox(
+            hasNetwork: hasNetwork, home: host.environment["HOME"],
+            hiding: BundleReach.closed(host).filter { $0 != "/proc" })
+        sandbox.gitFiles = Sandbox.gitFiles(in: host.environment)
         let runner = CommandRunner(
-            variables: standard(host.environment).merging(variables) { $1 },
-            sandbox: Sandbox(
-                hasNetwork: hasNetwork, home: host.environment["HOME"],
-                hiding: BundleReach.closed(host).filter { $0 != "/proc" }))
+            variables: standard(host.environment).merging(variables) { $1 }, sandbox: sandbox)
         let start = ContinuousClock.now
         let result = try await runner.run(
             [program.text] + arguments, input: input.map { Array($0.utf8) }, in: place, of: place

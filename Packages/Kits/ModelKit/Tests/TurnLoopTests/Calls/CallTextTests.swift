@@ -56,6 +56,24 @@ struct CallTextTests {
         #expect(call("multi.write", ["files": files]).preview == "a\n+ 1\nb\n+ 2")
     }
 
+    // sandbox case 86
+    @Test("shows each line of a diff to its end, says how many lines are not shown, and cuts no command")
+    func long() {
+        let lines = (1...250).map { "+line \($0)\n" }.joined()
+        let call = call("fs.write", ["path": "x", "content": "y"])
+        let cut = ToolReach(diff: "--- a/x\n+++ b/x\n@@ -0,0 +1,250 @@\n\(lines)").preview(of: call)
+        #expect(cut.contains("+line 197\n") && !cut.contains("+line 198"), "\(cut)")
+        #expect(cut.hasSuffix("\n… and 53 more lines"), "\(cut)")
+        // The control: what is all shown has no such line.
+        let whole = ToolReach(diff: "@@ -0,0 +1 @@\n+line 1\n").preview(of: call)
+        #expect(whole == "@@ -0,0 +1 @@\n+line 1")
+        let padding = String(repeating: " ", count: 10_000)
+        #expect(ToolReach(diff: "+\(padding)payload\n").preview(of: call) == "+\(padding)payload")
+        let command = String(repeating: "true\n", count: 2000) + "\(padding)payload"
+        let shown = ToolReach().preview(of: self.call("bash.run", ["command": .string(command)]))
+        #expect(shown.hasSuffix("\n$ \(padding)payload") && shown.split(separator: "\n").count == 2001)
+    }
+
     @Test("shows the whole input of what is not known")
     func other() {
         #expect(call("saw", ["wood": "ash"]).preview.contains("\"wood\""))

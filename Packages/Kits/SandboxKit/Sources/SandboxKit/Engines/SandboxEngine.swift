@@ -32,16 +32,19 @@ public final class SandboxEngine: Sendable {
     ) async throws -> SandboxedCommand {
         let engine = try await engine()
         let place = AbsolutePath(bytes: folder.location)
-        let mounts = try sandbox.mounts(around: place)
+        // Nothing is made in a folder that is refused.
+        try sandbox.check(place)
         switch engine {
         case .bubblewrap(let form):
-            let guarded = try GuardedNames(in: folder, at: place, absent: .stubs)
+            let guarded = try GuardedNames(in: folder, at: place, for: sandbox, absent: .stubs)
+            let mounts = try sandbox.showing(guarded).mounts(around: place)
             let call = try BubblewrapCall(
                 words, form, sandbox, mounts + guarded.mounts, from: start.location, variables: variables)
             return SandboxedCommand(.bubblewrap(call), guarded)
         case .landlock(let version):
             guard sandbox.emptied.isEmpty else { throw SandboxError.needsBubblewrap(words[0]) }
-            let guarded = try GuardedNames(in: folder, at: place, absent: .sealed)
+            let guarded = try GuardedNames(in: folder, at: place, for: sandbox, absent: .sealed)
+            let mounts = try sandbox.showing(guarded).mounts(around: place)
             let call = try LandlockCall(
                 words, version, sandbox, mounts + guarded.mounts, around: folder, from: start, variables: variables)
             return SandboxedCommand(.landlock(call), guarded)
@@ -65,6 +68,16 @@ public final class SandboxEngine: Sendable {
         var (major, minor, micro): (UInt32, UInt32, UInt32) = (0, 0, 0)
         unsafe sandboxkit_library_version(&major, &minor, &micro)
         return "\(major).\(minor).\(micro)"
+    }
+}
+
+extension Sandbox {
+    /// With the repository elsewhere to which the folder belongs.
+    fileprivate func showing(_ guarded: GuardedNames) -> Sandbox {
+        var sandbox = self
+        sandbox.shown += guarded.shown
+        sandbox.written += guarded.written
+        return sandbox
     }
 }
 

@@ -47,6 +47,7 @@ extension OneTerminal {
             }
         }
 
+        // sandbox case 86
         @Test("what was typed before a question is no answer to it, and is kept for who reads next")
         func typedBefore() async throws {
             let pty = try PseudoTerminal()

@@ -15,6 +15,8 @@ public struct ShellOptions: Sendable, Hashable {
             "PATH": environment["PATH"] ?? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "HOME": environment["HOME"] ?? "/", "LANG": environment["LANG"] ?? "C.UTF-8", "TERM": "dumb",
         ]
+        var sandbox = sandbox
+        sandbox?.gitFiles = Sandbox.gitFiles(in: environment)
         self.sandbox = sandbox
     }
 

@@ -42,6 +42,7 @@ extension ChangingTool {
         var reach = ToolReach()
         reach.onlyWritesPaths = true
         var diffs = ""
+        var leftOut: [FileChange] = []
         for change in changes {
             let place = change.location(in: workspace)
             reach.paths.append(place)
@@ -49,13 +50,22 @@ extension ChangingTool {
             hasher.combine(change.former?.status.stamp)
             hasher.combine(change.content)
             // Nobody reads a longer diff.
-            if diffs.utf8.count < 1 << 20 { diffs += change.diff.text }
+            if diffs.utf8.count < longestDiff { diffs += change.diff.text } else { leftOut.append(change) }
+        }
+        leftOut.removeAll(where: \.isNothing)
+        if !leftOut.isEmpty {
+            // Before all else, since of what is long the end is not shown.
+            let lines = leftOut.reduce(0) { $0 + $1.diff.added + $1.diff.removed }
+            diffs = "[not shown here: the changes of \(leftOut.count) more files, with \(lines) lines]\n\(diffs)"
         }
         reach.diff = diffs.isEmpty ? nil : diffs
         reach.state = hasher.finalize()
         return reach
     }
 }
+
+/// How many bytes of diffs there are before no further one is added.
+private let longestDiff = 1 << 20
 
 extension FileChange {
     /// Where it would be written, with all links followed.

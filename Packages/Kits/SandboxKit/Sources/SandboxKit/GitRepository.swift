@@ -1,0 +1,166 @@
+import Capabilities
+import FileKit
+
+/// A repository as git finds it from a folder. It is found by reading files, and nothing of it is run.
+struct GitRepository {
+    static let name = ".git"
+
+    /// The checkout from which it was found: hooks run there.
+    let top: AbsolutePath
+    /// Where its folder is, as the checkout names it.
+    let path: String
+    /// What the checkout has for itself: its HEAD and its index.
+    let own: AbsolutePath
+    /// What all checkouts share: objects, settings, hooks. The same folder, but for a linked worktree.
+    let common: AbsolutePath
+    /// Whether it names the checkout in turn. Otherwise whoever wrote the checkout's `.git` has chosen it, and it may belong
+    /// to something else.
+    let isBound: Bool
+
+    /// A folder that is a repository without a checkout.
+    init(bare place: AbsolutePath) {
+        (top, path, own, common, isBound) = (place, place.text, place, place, true)
+    }
+
+    /// The one of a checkout; nil where the folder is none.
+    init?(of top: AbsolutePath) throws(SandboxError) {
+        let git = top.appending(Self.name)
+        self.top = top
+        guard let line = Self.line(git.text) else {
+            // A folder, or nothing.
+            guard Files.exists("\(git.text)/HEAD") else { return nil }
+            (self.path, self.own, self.common, self.isBound) = (git.text, git, git, true)
+            return
+        }
+        guard line.hasPrefix(Self.mark) else { return nil }
+        path = AbsolutePath.joined(String(line.dropFirst(Self.mark.count)), in: top.text)
+        guard let own = Self.place(path), Files.exists("\(own.text)/HEAD") else { return nil }
+        self.own = own
+        guard let shared = Self.line("\(own.text)/commondir") else {
+            self.common = own
+            isBound = try Self.checkout(of: own) == top
+            return
+        }
+        guard let common = Self.place(AbsolutePath.joined(shared, in: own.text)) else { return nil }
+        self.common = common
+        let back = Self.line("\(own.text)/gitdir").flatMap { Self.place(AbsolutePath.joined($0, in: own.text)) }
+        isBound = own.folder == common.appending("worktrees") && back == git
+    }
+
+    /// The one that git finds in the folders above; nil where there is none.
+    init?(above folder: AbsolutePath) throws(SandboxError) {
+        var top = folder
+        while !top.names.isEmpty {
+            top = top.folder
+            if let found = try GitRepository(of: top) {
+                self = found
+                return
+            }
+        }
+        return nil
+    }
+
+    /// The files with its settings.
+    var settings: [String] {
+        var files = ["config", "config.worktree"].map { common.appending($0).text }
+        if own != common { files.append(own.appending("config.worktree").text) }
+        return files
+    }
+}
+
+// MARK: Other checkouts
+
+extension GitRepository {
+    /// A linked worktree or a submodule.
+    struct Checkout {
+        let top: AbsolutePath
+        /// The files with the settings of its repository.
+        let settings: [String]
+    }
+
+    /// All that belong to it, with those of its submodules.
+    func checkouts() throws(SandboxError) -> [Checkout] {
+        var search = Search()
+        try search.add(common)
+        if own != common { try search.addSubmodules(in: own.appending("modules")) }
+        return search.found
+    }
+
+    private struct Search {
+        /// A sandbox takes longer to make with each of them.
+        static let most = 2000
+
+        var found: [Checkout] = []
+        private var count = 0
+
+        init() {}
+
+        mutating func add(_ git: AbsolutePath) throws(SandboxError) {
+            let settings = git.appending("config").text
+            for own in try folders(in: git.appending("worktrees")) {
+                if let path = GitRepository.line("\(own.text)/gitdir"),
+                    let top = GitRepository.place(
+                        AbsolutePath(AbsolutePath.joined(path, in: own.text)).folder.text)
+                {
+                    found.append(Checkout(top: top, settings: [settings, own.appending("config.worktree").text]))
+                }
+                try addSubmodules(in: own.appending("modules"))
+            }
+            try addSubmodules(in: git.appending("modules"))
+        }
+
+        /// A name of a submodule may have slashes, so that its repository lies deeper.
+        mutating func addSubmodules(in folder: AbsolutePath) throws(SandboxError) {
+            for git in try folders(in: folder) {
+                guard Files.exists("\(git.text)/HEAD") else {
+                    try addSubmodules(in: git)
+                    continue
+                }
+                if let top = try GitRepository.checkout(of: git) {
+                    let settings = ["config", "config.worktree"].map { git.appending($0).text }
+                    found.append(Checkout(top: top, settings: settings))
+                }
+                try add(git)
+            }
+        }
+
+        private mutating func folders(in folder: AbsolutePath) throws(SandboxError) -> [AbsolutePath] {
+            // Most repositories have no such folder.
+            guard let entries = try? Files.list(folder.text) else { return [] }
+            count += entries.count
+            guard count <= Self.most else {
+                throw SandboxError(
+                    .folder,
+                    "commands are not run here: \(PlainText.escape(folder.text)) has more submodules than can be guarded"
+                )
+            }
+            return entries.filter { $0.kind == .directory }.map { folder.appending($0.name) }
+        }
+    }
+}
+
+// MARK: Reading
+
+extension GitRepository {
+    private static let mark = "gitdir: "
+
+    /// The folder that a submodule's repository names as its checkout.
+    private static func checkout(of git: AbsolutePath) throws(SandboxError) -> AbsolutePath? {
+        for name in ["config.worktree", "config"] {
+            if let path = try GitSettings.read(git.appending(name).text).worktree {
+                return place(AbsolutePath.joined(path, in: git.text))
+            }
+        }
+        return nil
+    }
+
+    /// Where a path leads; nil for what is not there, which nobody means.
+    private static func place(_ path: String) -> AbsolutePath? { (try? Files.canonical(path)).map { AbsolutePath($0) } }
+
+    /// The first line of a file; nil for what is no file, or says nothing.
+    private static func line(_ file: String) -> String? {
+        guard let bytes = try? Files.read(file, limit: 1 << 16) else { return nil }
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+    }
+}
