@@ -132,6 +132,13 @@ public struct Grant: Sendable, Hashable {
                     mend: layer.mend("secrets", layer.secrets == [] ? "" : nil, shown))
             }
             return nil
+        case .credential(let name):
+            for layer in layers where layer.holder == .nobody {
+                return .deny(
+                    rule: "\(layer.holder.words) may not use the secret \(PlainText.escape(name.text))",
+                    mend: layer.mend("secrets", nil, ""))
+            }
+            return nil
         case .program(let name):
             for layer in layers where layer.programs?.contains(where: { Pattern.fits($0, name) }) == false {
                 let shown = PlainText.escape(name)
@@ -156,19 +163,36 @@ public struct Grant: Sendable, Hashable {
                     mend: "make a token that has it: martlet gateway token create NAME\(options)")
             }
             return nil
-        case .tool(let name, let source):
-            var isPermitted = false
-            for layer in layers {
-                guard let tools = layer.tools else { continue }
-                isPermitted = true
-                if tools.contains(where: { Pattern.fits($0, "\(source)/\(name)") }) { continue }
-                let shown = "\(PlainText.escape(source))/\(PlainText.escape(name))"
-                return .deny(
-                    rule: "\(layer.holder.words) does not permit the tool \(shown)",
-                    mend: layer.mend("tools", tools.isEmpty ? "" : nil, shown))
-            }
-            return isPermitted ? nil : .ask(rule: "no grant permits it without a question")
+        case .tool(let use): return objection(to: use)
         }
+    }
+
+    /// What the person has denied stays denied, and what their rules ask is asked. The rest goes by their rules and their
+    /// mode; what they allow for themselves, they have not allowed for a bundle, which has to say so itself.
+    private func objection(to use: ToolUse) -> GrantDecision? {
+        switch use.ruling {
+        case .deny?:
+            return .deny(rule: "a rule of yours denies it", mend: "'martlet chat approvals' shows what takes it back")
+        case .ask?: return .ask(rule: "a rule of yours asks")
+        case .allow?, nil: break
+        }
+        let isOwn = use.ruling == .allow || use.isWithinMode
+        var isPermitted = false
+        for layer in layers {
+            guard let tools = layer.tools else { continue }
+            if layer.holder == .nobody {
+                return .deny(rule: "nobody asks for a tool", mend: layer.mend("tools", nil, ""))
+            }
+            isPermitted = true
+            if tools.contains(where: { Pattern.fits($0, "\(use.source)/\(use.tool)") }) { continue }
+            // It tells no more than the person lets every model see.
+            if isOwn, use.effect == .reads, !use.sends { return nil }
+            let shown = "\(PlainText.escape(use.source))/\(PlainText.escape(use.tool))"
+            return .ask(rule: "\(layer.holder.words) does not permit the tool \(shown)")
+        }
+        if isOwn { return nil }
+        if !isPermitted { return .ask(rule: "no rule and no grant permits it, and the mode is \(use.mode.rawValue)") }
+        return use.reach.command?.isSandboxed == false ? .ask(rule: "no sandbox keeps the command from anything") : nil
     }
 
     /// Counts an action or a tool call.
@@ -248,7 +272,7 @@ extension Grant.Layer {
                 rule: "\(holder.words) may not hand on \(shown), which could lead elsewhere by then",
                 mend: "do it yourself")
         }
-        let holdsClosed = purpose == .tree && folders.closed.contains { AbsolutePath($0).lies(beneath: path) }
+        let holdsClosed = purpose == .tree && folders.closesSomething(beneath: path)
         // Before the folders: nobody is told to name one that would be of no use.
         if holdsClosed || folders.closes(path, isWriting: purpose == .write) {
             return .deny(
@@ -256,11 +280,11 @@ extension Grant.Layer {
                     + (holdsClosed ? "holds files of this program" : "belongs to this program or to git"),
                 mend: "do it yourself, as no bundle may")
         }
-        guard folders.roots.contains(where: { $0.names(of: path) != nil }) else {
+        guard folders.have(path) else {
             let folder = purpose == .tree ? path : path.folder
             return .deny(
                 rule: "\(holder.words) may not \(verb) \(shown)",
-                mend: folder.names.isEmpty
+                mend: folder == AbsolutePath("/")
                     ? "do it yourself"
                     : mend("paths", folders.isDefault ? "., " : nil, PlainText.escape(folder.text)))
         }

@@ -7,8 +7,10 @@ public enum GrantRequest: Sendable, Hashable {
     case address(String, port: Int, host: String)
     /// An absolute path without `.` and `..`.
     case path(String, PathPurpose)
-    /// The value of a secret. What signs a request to the server that it was made for needs no permission.
+    /// The value of a secret.
     case secret(SecretName)
+    /// A secret that signs a request to the server that it was made for, which needs no permission but somebody who asks.
+    case credential(SecretName)
     /// A program that an action runs.
     case program(String)
     /// Whatever there is in the network, for a program that speaks to whom it wants.
@@ -16,7 +18,7 @@ public enum GrantRequest: Sendable, Hashable {
     /// A route of a server of ours, which one of these scopes opens.
     case route(Set<ClientScope>)
     /// A tool that a model wants to use without anybody being asked.
-    case tool(String, source: String)
+    case tool(ToolUse)
 }
 
 /// To whom an action is offered besides the person. Each says so itself.

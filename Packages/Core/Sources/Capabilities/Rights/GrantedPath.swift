@@ -11,18 +11,33 @@ public struct GrantedPath: Sendable, Hashable {
     public struct Bounds: Sendable, Hashable {
         /// The folder from which it is opened.
         public let root: FolderRoot
-        /// The names from the root on; none for the root itself.
-        public let names: [[UInt8]]
+        /// The path from the root on, without a slash at its beginning; empty for the root itself.
+        public let rest: [UInt8]
         /// Whether it may be changed.
         public let isWriting: Bool
         let layers: [Grant.Folders]
+        private let bound: Grant.Holder
+
+        init(
+            root: FolderRoot, rest: ArraySlice<UInt8>, isWriting: Bool, layers: [Grant.Folders], bound: Grant.Holder
+        ) {
+            self.root = root
+            self.rest = Array(rest)
+            self.isWriting = isWriting
+            self.layers = layers
+            self.bound = bound
+        }
+
+        /// Where the path leads as long as no link is on its way.
+        public var place: AbsolutePath { root.place.appending(plain: rest) }
+
         /// Who is bound, for a refusal.
-        public let holder: String
+        public var holder: String { bound.words }
 
         /// Whether what was opened is where it may be: every layer decides, by where it really is.
         public func allows(_ place: AbsolutePath) -> Bool {
             layers.allSatisfy { folders in
-                folders.roots.contains { place.lies(beneath: AbsolutePath($0.canonical)) }
+                folders.roots.contains { place.lies(beneath: $0.place) }
                     && !folders.closes(place, isWriting: isWriting)
             }
         }
@@ -32,13 +47,40 @@ public struct GrantedPath: Sendable, Hashable {
 /// A folder beneath which somebody may read or write. It is held by what it is, so that another one in its place is not
 /// taken for it.
 public struct FolderRoot: Sendable, Hashable {
+    /// In one piece, since it goes along with each path.
+    private let facts: Facts
+
+    private final class Facts: Sendable {
+        let path, canonical: String
+        let device, inode: UInt64
+        let git: Git
+        let handle: (any FolderHandle)?
+        let place, written: AbsolutePath
+
+        init(
+            _ path: String, _ canonical: String, _ device: UInt64, _ inode: UInt64, _ git: Git,
+            _ handle: (any FolderHandle)?
+        ) {
+            (self.path, self.canonical) = (path, canonical)
+            (self.device, self.inode) = (device, inode)
+            self.git = git
+            self.handle = handle
+            place = AbsolutePath(canonical)
+            written = AbsolutePath(path)
+        }
+    }
+
     /// As somebody wrote it, absolute.
-    public let path: String
+    public var path: String { facts.path }
     /// Without links.
-    public let canonical: String
-    public let device: UInt64
-    public let inode: UInt64
-    public let git: Git
+    public var canonical: String { facts.canonical }
+    public var device: UInt64 { facts.device }
+    public var inode: UInt64 { facts.inode }
+    public var git: Git { facts.git }
+    /// The folder itself, held open so that whatever is opened beneath it is not looked for from the top each time.
+    public var handle: (any FolderHandle)? { facts.handle }
+    /// Where it is without links.
+    var place: AbsolutePath { facts.place }
 
     /// What a folder is to git.
     public enum Git: Sendable, Hashable {
@@ -50,19 +92,38 @@ public struct FolderRoot: Sendable, Hashable {
         case other
     }
 
-    public init(path: String, canonical: String, device: UInt64, inode: UInt64, git: Git = .other) {
-        self.path = path
-        self.canonical = canonical
-        self.device = device
-        self.inode = inode
-        self.git = git
+    public init(
+        path: String, canonical: String, device: UInt64, inode: UInt64, git: Git = .other,
+        handle: (any FolderHandle)? = nil
+    ) {
+        facts = Facts(path, canonical, device, inode, git, handle)
     }
 
-    /// The names from here on, by whichever of its names the path begins with.
-    func names(of path: AbsolutePath) -> ArraySlice<[UInt8]>? {
-        path.names(beneath: AbsolutePath(self.path)) ?? path.names(beneath: AbsolutePath(canonical))
+    /// The path from here on, by whichever of its names it begins with.
+    func rest(of path: AbsolutePath) -> ArraySlice<UInt8>? {
+        path.rest(beneath: facts.written) ?? path.rest(beneath: facts.place)
+    }
+
+    /// Whichever of its names a path begins with.
+    func beginning(of path: AbsolutePath) -> AbsolutePath? {
+        if path.lies(beneath: facts.written) { return facts.written }
+        return path.lies(beneath: facts.place) ? facts.place : nil
+    }
+
+    /// By which folder it is: a handle is only a way to it.
+    public static func == (a: FolderRoot, b: FolderRoot) -> Bool {
+        (a.path, a.canonical, a.device, a.inode, a.git) == (b.path, b.canonical, b.device, b.inode, b.git)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(path)
+        hasher.combine(device)
+        hasher.combine(inode)
     }
 }
+
+/// A folder that is held open. FileKit makes and uses it.
+public protocol FolderHandle: AnyObject, Sendable {}
 
 extension Grant {
     /// Folders beneath which files may be opened.
@@ -73,7 +134,10 @@ extension Grant {
         /// Where the caller began. Where that is a work tree, a `.git` above it counts for nothing: some are in one.
         public var start: FolderRoot?
         /// What stays closed even beneath the roots, by canonical paths: the program's own settings, keys and data.
-        public var closed: [String]
+        public var closed: [String] {
+            didSet { closedPlaces = closed.map { AbsolutePath($0) } }
+        }
+        private var closedPlaces: [AbsolutePath]
 
         public init(
             roots: [FolderRoot] = [], isDefault: Bool = false, start: FolderRoot? = nil, closed: [String] = []
@@ -82,23 +146,29 @@ extension Grant {
             self.isDefault = isDefault
             self.start = start
             self.closed = closed
+            closedPlaces = closed.map { AbsolutePath($0) }
         }
+
+        /// Whether a place lies beneath one of the roots, by whichever name.
+        func have(_ place: AbsolutePath) -> Bool { roots.contains { $0.beginning(of: place) != nil } }
+
+        /// Whether something that stays closed lies beneath a place.
+        func closesSomething(beneath place: AbsolutePath) -> Bool { closedPlaces.contains { $0.lies(beneath: place) } }
 
         /// Whether a place beneath the roots is not to be opened all the same.
         func closes(_ place: AbsolutePath, isWriting: Bool) -> Bool {
-            if closed.contains(where: { place.lies(beneath: AbsolutePath($0)) }) { return true }
+            if closedPlaces.contains(where: { place.lies(beneath: $0) }) { return true }
             return isWriting && keeps(place)
         }
 
         /// Whether a place belongs to git or to us. The files there say what other programs start, or what is trusted: a
         /// bundle or a model never changes them.
         func keeps(_ place: AbsolutePath) -> Bool {
-            let beneath = start?.names(of: place)
-            if place.names.contains(Array(".martlet".utf8)) || beneath != nil && start?.git == .repository {
-                return true
+            if place.has(".martlet") { return true }
+            guard let start, start.git != .other, let beginning = start.beginning(of: place) else {
+                return place.has(".git")
             }
-            let names = start?.git == .workTree ? beneath ?? place.names[...] : place.names[...]
-            return names.contains(Array(".git".utf8))
+            return start.git == .repository || place.has(".git", beneath: beginning)
         }
     }
 
@@ -109,17 +179,23 @@ extension Grant {
         let whole = AbsolutePath.joined(given.text, in: folder)
         let path = AbsolutePath(whole)
         try check(.path(path.text, Use.purpose))
-        let bound = layers.compactMap { layer in layer.folders.map { (layer.holder, $0) } }
         // Of all folders that hold it, the one of the longest name: it is opened from there, and held against all of them.
-        let roots = bound.flatMap { holder, folders in folders.roots.map { (holder, $0) } }
-        let nearest = roots.compactMap { holder, root in root.names(of: path).map { (holder, root, $0) } }
-            .min { $0.2.count < $1.2.count }
-        guard let (holder, root, names) = nearest else { return GrantedPath(absolute: whole, bounds: nil) }
+        var nearest: (holder: Holder, root: FolderRoot, rest: ArraySlice<UInt8>)?
+        var bounds: [Folders] = []
+        for index in layers.indices {
+            guard let folders = layers[index].folders else { continue }
+            bounds.append(folders)
+            for root in folders.roots {
+                guard let rest = root.rest(of: path) else { continue }
+                if nearest.map({ rest.count < $0.rest.count }) ?? true { nearest = (layers[index].holder, root, rest) }
+            }
+        }
+        guard let nearest else { return GrantedPath(absolute: whole, bounds: nil) }
         return GrantedPath(
             absolute: path.text,
-            bounds: .init(
-                root: root, names: Array(names), isWriting: Use.purpose != .read, layers: bound.map(\.1),
-                holder: holder.words))
+            bounds: GrantedPath.Bounds(
+                root: nearest.root, rest: nearest.rest, isWriting: Use.purpose != .read, layers: bounds,
+                bound: nearest.holder))
     }
 
     /// What was given, as it was given, for what does not open it here: a name that may stand in place of a path, or

@@ -26,7 +26,8 @@ struct GrantTests {
     func person() {
         for request in Self.everything { #expect(Grant.person.decide(request).isAllowed) }
         #expect(
-            Grant.person.decide(.tool("read", source: "files")) == .ask(rule: "no grant permits it without a question"))
+            Grant.person.decide(.tool(ToolUse("write", of: "files", .writes)))
+                == .ask(rule: "no rule and no grant permits it, and the mode is read-only"))
     }
 
     @Test("of code that runs for no caller allows nothing, and says so")
@@ -34,7 +35,8 @@ struct GrantTests {
         let requests =
             Self.everything + [
                 .path("/tmp/x", .read), .secret("openai"), .program("make"), .network, .route([.read]),
-                .tool("read", source: "files"), .address("127.0.0.1", port: 80, host: "a.example"),
+                .tool(ToolUse("read", of: "files", .reads)), .credential("openai"),
+                .address("127.0.0.1", port: 80, host: "a.example"),
             ]
         for request in requests {
             // An address is looked at only where its name was allowed.
@@ -76,7 +78,10 @@ struct GrantTests {
             GrantRequest.host("example.com", port: 443), .path("/srv/x", .read), .secret("openai"), .program("make"),
         ] { #expect(client.decide(request).isAllowed) }
         // The person's rules decide about tools.
-        #expect(client.decide(.tool("write", source: "files")) == .ask(rule: "no grant permits it without a question"))
+        #expect(
+            client.decide(.tool(ToolUse("write", of: "files", .writes)))
+                == .ask(rule: "no rule and no grant permits it, and the mode is read-only"))
+        #expect(client.decide(.tool(ToolUse("write", of: "files", .writes, ruling: .allow))).isAllowed)
         #expect(client.decide(.action("config.set", .writes, .byName)).isDenied)
     }
 
@@ -263,7 +268,7 @@ struct GrantTests {
         let outer = grant("outer", folders: .init(roots: [root("/work"), root("/etc")]))
         let both = outer.narrowed(by: grant("inner", folders: .init(roots: [root("/work/in")], closed: ["/c"])))
         let path = try both.path(WritePath("./in/../in/x//y"), from: "/work")
-        #expect(path.absolute == "/work/in/x/y" && path.bounds?.names == [Array("x".utf8), Array("y".utf8)])
+        #expect(path.absolute == "/work/in/x/y" && path.bounds?.rest == Array("x/y".utf8))
         #expect(path.bounds?.root == root("/work/in") && path.bounds?.isWriting == true)
         for text in ["x", "in/../../etc/passwd", "/etc/passwd", "in/../x"] {
             #expect(throws: AccessFailure.self) { try both.path(ReadPath(text), from: "/work") }
@@ -323,17 +328,22 @@ struct GrantTests {
 
     @Test("agrees to tools that each of its layers names")
     func tools() {
+        func use(
+            _ tool: String, _ source: String, _ effect: Effect = .writes, _ ruling: ApprovalVerdict? = nil
+        ) -> GrantRequest { .tool(ToolUse(tool, of: source, effect, ruling: ruling)) }
         let both = grant(tools: ["files/*", "web/search"]).narrowed(by: grant(tools: ["*/read*"]))
-        #expect(both.decide(.tool("read_file", source: "files")).isAllowed)
+        #expect(both.decide(use("read_file", "files")).isAllowed)
         #expect(
-            both.decide(.tool("search", source: "web"))
-                == .deny(
-                    rule: "the bundle 'b' does not permit the tool web/search",
-                    mend: "add \"web/search\" to permissions.tools"))
+            both.decide(use("search", "web")) == .ask(rule: "the bundle 'b' does not permit the tool web/search"))
         for (tool, source) in [("write_file", "files"), ("search", "web"), ("read", "web")] {
-            #expect(!both.decide(.tool(tool, source: source)).isAllowed)
+            #expect(!both.decide(use(tool, source)).isAllowed)
         }
-        #expect(!grant().decide(.tool("read", source: "files")).isAllowed)
-        #expect(!grant(tools: ["files/*"]).narrowed(by: grant()).decide(.tool("read", source: "files")).isAllowed)
+        #expect(!grant().decide(use("read", "files")).isAllowed)
+        #expect(!grant(tools: ["files/*"]).narrowed(by: grant()).decide(use("read", "files")).isAllowed)
+        // The person's rules come first, and what they allow they have not allowed for the bundle.
+        #expect(both.decide(use("read_file", "files", .writes, .deny)).isDenied)
+        #expect(both.decide(use("read_file", "files", .writes, .ask)) == .ask(rule: "a rule of yours asks"))
+        #expect(!both.decide(use("write_file", "files", .writes, .allow)).isAllowed)
+        #expect(both.decide(use("write_file", "files", .reads, .allow)).isAllowed)
     }
 }

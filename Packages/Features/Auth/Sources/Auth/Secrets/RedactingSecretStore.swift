@@ -1,6 +1,7 @@
 import Capabilities
 
-/// Tells the redactor every secret that passes, so that none of them comes back in an error or a trace.
+/// Tells the redactor every secret that passes, so that none of them comes back in an error or a trace. Code that runs for
+/// no caller gets none.
 final class RedactingSecretStore: SecretStore {
     private let base: any SecretStore
     private let redactor: Redactor
@@ -11,6 +12,7 @@ final class RedactingSecretStore: SecretStore {
     }
 
     func secret(named name: SecretName) async throws -> Secret? {
+        try Caller.grantHere.check(.credential(name))
         let secret = try await base.secret(named: name)
         if let secret { redactor.learn(secret, named: name.text) }
         return secret

@@ -7,18 +7,7 @@ import Testing
 
 @testable import Auth
 
-/// Tokens are renewed for somebody who sends a request.
-private struct PersonTrait: SuiteTrait, TestTrait, TestScoping {
-    var isRecursive: Bool { true }
-
-    func provideScope(
-        for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
-    ) async throws {
-        try await Caller.$current.withValue(.person(HeadlessInteraction())) { try await body() }
-    }
-}
-
-@Suite("A token that is over", .timeLimit(.minutes(10)), PersonTrait())
+@Suite("A token that is over", .timeLimit(.minutes(10)))
 struct RenewalTests {
     /// Sends as many requests at once, each signed, and gives what came of each.
     private func send(_ count: Int, _ desk: OpenDesk, _ url: String) async throws -> [Result<Int, any Error>] {

@@ -39,7 +39,7 @@ struct ToolNames {
         return known.contains { tool, source in
             let call = ToolCall(id: "", name: tool, input: [:])
             let request = ApprovalRequest(call: call, tool: tool, source: source, effect: .writes, summary: "")
-            return policy.verdict(for: request).rule != nil
+            return policy.ruling(for: request) != nil
         }
     }
 }

@@ -45,9 +45,10 @@ struct ClaudePermissions {
             call: call, tool: name, source: "claude", effect: ClaudeTools.effect(of: call, in: run.order.folder),
             summary: body?["description"]?.string ?? body?["display_name"]?.string ?? "",
             reach: reach(of: call))
-        let (verdict, rule) = verdict(for: request)
+        let (ruling, rule) = ruling(for: request)
         let origin = rule.map(ApprovalDecision.Origin.rule) ?? .effect
-        switch verdict {
+        let use = request.use(in: policy.mode, ruling: ruling)
+        switch (Caller.current?.grant ?? .person).decide(.tool(use)) {
         case .allow: return Step(events: turn.allow(call, by: origin), reply: ClaudeReply.allow(id, call.input))
         case .deny:
             return Step(
@@ -69,17 +70,18 @@ struct ClaudePermissions {
             command: command.map { ToolReach.Command($0, isSandboxed: caution == nil, caution: caution) })
     }
 
-    /// By the rules. A path that is denied to our own tools is denied to the command's too. Any other call could reach such
-    /// a path unseen, so that it is asked about unless the sandbox hides the path.
-    private func verdict(for request: ApprovalRequest) -> (verdict: ApprovalVerdict, rule: ApprovalRule?) {
-        let verdict = policy.verdict(for: request)
+    /// What the rules say. A path that is denied to our own tools is denied to the command's too. Any other call could reach
+    /// such a path unseen, so that it is asked about unless the sandbox hides the path.
+    private func ruling(for request: ApprovalRequest) -> (verdict: ApprovalVerdict?, rule: ApprovalRule?) {
+        let ruling = policy.ruling(for: request)
+        let known = (ruling?.verdict, ruling?.rule)
         let paths = policy.deniedPaths(of: WorkspaceTools.name, WorkspaceTools.fileDescriptions)
-        guard verdict.verdict != .deny, !paths.isEmpty else { return verdict }
+        guard ruling?.verdict != .deny, !paths.isEmpty else { return known }
         let isWriting = request.effect != .reads
         let denied = (paths.reading + (isWriting ? paths.writing : [])).map { PathGlob($0, in: policy.places) }
         if request.reach.paths.contains(where: { path in denied.contains { $0.covers(path) } }) { return (.deny, nil) }
         let isHidden = walls != nil && walls?.gap == nil
-        if denied.isEmpty || isHidden || ClaudeTools.opensOneFile(request.tool) { return verdict }
+        if denied.isEmpty || isHidden || ClaudeTools.opensOneFile(request.tool) { return known }
         return (.ask, nil)
     }
 

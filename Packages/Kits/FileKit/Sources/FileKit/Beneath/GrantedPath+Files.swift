@@ -4,8 +4,8 @@ import Glibc
 extension GrantedPath {
     /// Reads a regular file of at most `limit` bytes.
     public func read(limit: Int) throws(FileError) -> [UInt8] {
-        if bounds == nil { return try Files.read(absolute, limit: limit) }
-        return try Files.read(try open(), limit: limit)
+        guard let bounds else { return try Files.read(absolute, limit: limit) }
+        return try Files.read(try open(bounds), limit: limit)
     }
 
     /// Opens a regular file for reading, for what reads it piece by piece.
@@ -15,12 +15,20 @@ extension GrantedPath {
             try Files.requireRegular(try file.status(for: "read"), "read", absolute)
             return file
         }
+        let file = try open(bounds)
+        try Files.requireRegular(try file.status(for: "read"), "read", absolute)
+        return file
+    }
+
+    /// What was a regular file a moment ago.
+    private func open(_ bounds: Bounds) throws(FileError) -> FileDescriptor {
         let root = try opened(bounds, "read")
+        if let file = try openWithoutLinks(root, bounds) { return file }
         // It is looked at before it is opened, for opening alone can set off a device.
-        let place = try open(root, bounds.names, to: .look, "read")
+        let place = try open(root, bounds.rest, to: .look, "read")
         try require(Folder.location(of: place), bounds, "read")
         try Files.requireRegular(try place.status(for: "read"), "read", absolute)
-        let file = try open(root, bounds.names, to: .read, "read")
+        let file = try open(root, bounds.rest, to: .read, "read")
         try require(Folder.location(of: file), bounds, "read")
         return file
     }
@@ -64,7 +72,7 @@ extension GrantedPath {
     /// How large the file is.
     public func size() throws(FileError) -> Int {
         guard let bounds else { return Int(try Files.info(absolute).size) }
-        let place = try open(try opened(bounds, "look at"), bounds.names, to: .look, "look at")
+        let place = try open(try opened(bounds, "look at"), bounds.rest, to: .look, "look at")
         try require(Folder.location(of: place), bounds, "look at")
         return Int(try place.status(for: "look at").size)
     }
@@ -74,9 +82,28 @@ extension GrantedPath {
         guard let bounds else {
             return Folder(try FileDescriptor.open(absolute, O_RDONLY | O_DIRECTORY, for: "open"))
         }
-        let folder = Folder(try open(try opened(bounds, "open"), bounds.names, to: .list, "open"))
+        let folder = Folder(try open(try opened(bounds, "open"), bounds.rest, to: .list, "open"))
         try require(folder.location, bounds, "open")
         return folder
+    }
+
+    /// Opens the file where no link is on its way, as on most ways there is none: then it is where its path says, and nobody
+    /// has to ask the system where that is. Nil where it has to be looked for with care.
+    private func openWithoutLinks(_ root: Folder, _ bounds: Bounds) throws(FileError) -> FileDescriptor? {
+        guard root.resolver == .kernel, !bounds.rest.isEmpty else { return nil }
+        // Where the root is called what it is, the grant has decided about this very place.
+        guard bounds.root.path == bounds.root.canonical || bounds.allows(bounds.place) else { return nil }
+        // It is looked at before it is opened, for opening alone can set off a device.
+        var status = stat()
+        let name = (bounds.rest + [0]).map(CChar.init(bitPattern:))
+        guard unsafe fstatat(root.descriptor.rawValue, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
+            FileInfo.Kind(mode: status.st_mode) == .regular
+        else { return nil }
+        do throws(FolderError) {
+            return try root.open(bounds.rest, to: .read, followingLinks: false, naming: absolute)
+        } catch {
+            return nil
+        }
     }
 
     // MARK: Beneath a root
@@ -87,32 +114,36 @@ extension GrantedPath {
 
     /// The root, which has to be the folder that was permitted.
     private func opened(_ bounds: Bounds, _ operation: String) throws(FileError) -> Folder {
-        let top = Folder(try FileDescriptor.open("/", O_RDONLY | O_DIRECTORY, for: operation))
-        let root: FileDescriptor
-        do throws(FolderError) {
-            // Without links, since there was none in it; and whoever may only pass through a folder may work below it.
-            root = try top.open(
-                Array(bounds.root.canonical.utf8.drop { $0 == UInt8(ascii: "/") }), to: .look, followingLinks: false,
-                naming: absolute)
-        } catch {
-            throw failure(error, operation)
-        }
         var status = stat()
-        guard unsafe fstat(root.rawValue, &status) == 0 else { throw FileError(operation, absolute, errno: errno) }
+        if let folder = bounds.root.handle as? Folder {
+            // Whoever has moved it away has taken it from who may use it by its name.
+            guard unsafe lstat(bounds.root.canonical, &status) == 0 else {
+                throw FileError(operation, absolute, errno: errno)
+            }
+            try require(status, bounds, operation)
+            return folder
+        }
+        let folder = try Folder(lookingAt: bounds.root.canonical, for: operation, naming: absolute)
+        guard unsafe fstat(folder.descriptor.rawValue, &status) == 0 else {
+            throw FileError(operation, absolute, errno: errno)
+        }
+        try require(status, bounds, operation)
+        return folder
+    }
+
+    private func require(_ status: stat, _ bounds: Bounds, _ operation: String) throws(FileError) {
         guard UInt64(status.st_dev) == bounds.root.device, UInt64(status.st_ino) == bounds.root.inode else {
             throw FileError(
                 .denied, operation, absolute,
                 because: "\(bounds.root.path) is another folder now than the one that \(bounds.holder) may use")
         }
-        return Folder(root, resolver: top.resolver)
     }
 
     private func open(
-        _ folder: Folder, _ names: [[UInt8]], to use: Folder.Use, _ operation: String
+        _ folder: Folder, _ path: [UInt8], to use: Folder.Use, _ operation: String
     ) throws(FileError) -> FileDescriptor {
         do throws(FolderError) {
-            return try folder.open(
-                Array(names.joined(separator: [UInt8(ascii: "/")])), to: use, followingLinks: true, naming: absolute)
+            return try folder.open(path, to: use, followingLinks: true, naming: absolute)
         } catch {
             throw failure(error, operation)
         }
@@ -138,7 +169,7 @@ extension GrantedPath {
     private func place(_ bounds: Bounds) throws(FileError) -> (folder: Folder, name: String) {
         let root = try opened(bounds, "write")
         let slash = UInt8(ascii: "/")
-        var names = bounds.names
+        var names = bounds.rest.split(separator: slash).map(Array.init)
         for _ in 0..<40 {
             guard let name = names.last, !name.elementsEqual("..".utf8), !name.contains(0) else {
                 throw FileError("write", absolute, errno: EISDIR)
@@ -172,7 +203,8 @@ extension GrantedPath {
                     throw FileError("make directory", absolute, errno: errno)
                 }
             }
-            let next = try open(root, Array(names[...count]), to: .look, "write")
+            let path = Array(names[...count].joined(separator: [UInt8(ascii: "/")]))
+            let next = try open(root, path, to: .look, "write")
             try require(Folder.location(of: next), bounds, "write")
             above = Folder(next, resolver: root.resolver)
         }
@@ -214,16 +246,38 @@ extension GrantedPath {
     }
 }
 
+extension Folder: FolderHandle {
+    /// What is at an absolute path without links, since there was none in it. Whoever may only pass through it may work
+    /// below it.
+    fileprivate convenience init(
+        lookingAt canonical: String, for operation: String, naming shown: String
+    ) throws(FileError) {
+        let top = Folder(try FileDescriptor.open("/", O_RDONLY | O_DIRECTORY, for: operation))
+        let path = Array(canonical.utf8.drop { $0 == UInt8(ascii: "/") })
+        let opened: FileDescriptor
+        do throws(FolderError) {
+            opened = try top.open(path, to: .look, followingLinks: false, naming: shown)
+        } catch {
+            throw FileError(operation, shown, errno: error.number)
+        }
+        self.init(opened, resolver: top.resolver)
+    }
+}
+
 extension FolderRoot {
     /// The folder that is at an absolute path now.
     public init(opening path: String) throws(FileError) {
         let canonical = try Files.canonical(path)
+        let folder = try Folder(lookingAt: canonical, for: "open", naming: path)
         var status = stat()
-        guard unsafe lstat(canonical, &status) == 0 else { throw FileError("open", path, errno: errno) }
+        guard unsafe fstat(folder.descriptor.rawValue, &status) == 0 else {
+            throw FileError("open", path, errno: errno)
+        }
         guard FileInfo.Kind(mode: status.st_mode) == .directory else { throw FileError("open", path, errno: ENOTDIR) }
         self.init(
             path: AbsolutePath(path).text, canonical: canonical, device: UInt64(status.st_dev),
-            inode: UInt64(status.st_ino), git: Self.git(canonical))
+            inode: UInt64(status.st_ino), git: Self.git(canonical),
+            handle: folder)
     }
 
     private static func git(_ folder: String) -> Git {

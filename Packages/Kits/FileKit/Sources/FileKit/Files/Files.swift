@@ -19,6 +19,8 @@ public enum Files {
         // The size is only a hint: /proc files claim 0, and another program may be appending.
         var bytes = try file.read(upTo: min(Int(info.size), limit) + 1)
         guard !bytes.isEmpty else { return [] }
+        // Less than was asked for, and all that there was.
+        if bytes.count == Int(info.size) { return bytes }
         while bytes.count <= limit {
             let more = try file.read(upTo: min(limit - bytes.count + 1, 1 << 16))
             if more.isEmpty { return bytes }

@@ -1,12 +1,13 @@
 public import Capabilities
 public import JSON
 
-/// Who has to agree before a tool is used.
+/// The rules of a person about tools, and how far a model goes where none of them fits. They are read here, and
+/// `Grant.decide` decides by them.
 ///
 /// A denial wins over everything. Of the other rules that fit a call, those count that describe its input and its tool
 /// most closely. Among them the one wins that names the source more closely, then the one nearest to the conversation
 /// (conversation, project, always), then one that asks over one that allows. So an approval that is remembered for a
-/// conversation beats the question of a setting. Where no rule fits, the mode says what is allowed, and all else is asked.
+/// conversation beats the question of a setting.
 ///
 /// Of several commands in one the strictest verdict counts.
 public struct ApprovalPolicy: InputValue, OutputValue, Hashable {
@@ -35,8 +36,9 @@ public struct ApprovalPolicy: InputValue, OutputValue, Hashable {
 
     public var json: JSON { rules.json }
 
-    /// What happens to a call, and the rule that says so; without one it is the mode.
-    public func verdict(for request: ApprovalRequest) -> (verdict: ApprovalVerdict, rule: ApprovalRule?) {
+    /// What the rules say of a call, with the one that says so; nil where none is about it. Who may do it is decided by the
+    /// grant of the caller.
+    public func ruling(for request: ApprovalRequest) -> (verdict: ApprovalVerdict, rule: ApprovalRule)? {
         var doubt: ApprovalRule?
         for rule in rules where rule.verdict == .deny {
             switch rule.fit(request, in: places) {
@@ -52,23 +54,23 @@ public struct ApprovalPolicy: InputValue, OutputValue, Hashable {
         {
             parts = commands
         }
-        let verdicts = parts.map { verdict(for: request, words: $0) }
-        return verdicts.first { $0.verdict == .ask } ?? verdicts[0]
+        let found = parts.map { rule(for: request, words: $0) }
+        if let asking = found.lazy.compactMap(\.self).first(where: { $0.verdict == .ask }) { return (.ask, asking) }
+        // A rule for one of several commands says nothing of the others.
+        guard let first = found.first, let first, found.allSatisfy({ $0 != nil }) else { return nil }
+        return (first.verdict, first)
     }
 
     /// Nobody writes more commands into one; each is compared with each rule.
     private static let mostParts = 100
 
     /// - Parameter words: of several commands the one that is meant.
-    private func verdict(
-        for request: ApprovalRequest, words: [String]?
-    ) -> (verdict: ApprovalVerdict, rule: ApprovalRule?) {
+    private func rule(for request: ApprovalRequest, words: [String]?) -> ApprovalRule? {
         var best: ApprovalRule?
         for rule in rules where rule.verdict != .deny && rule.fit(request, words, in: places) != .no {
             if best.map({ rule.outweighs($0) }) ?? true { best = rule }
         }
-        if let best { return (best.verdict, best) }
-        return (mode.allows(request) ? .allow : .ask, nil)
+        return best
     }
 
     /// Patterns for the files and folders that no tool of a source may open, or may only read, so that a denial holds for
@@ -89,15 +91,6 @@ public struct ApprovalPolicy: InputValue, OutputValue, Hashable {
             }
         }
         return denied
-    }
-}
-
-extension ToolMode {
-    fileprivate func allows(_ request: ApprovalRequest) -> Bool {
-        if request.sends { return false }
-        if request.effect == .reads { return true }
-        if let command = request.reach.command { return self == .full && command.isSandboxed }
-        return self != .readOnly && request.reach.onlyWritesPaths
     }
 }
 

@@ -29,6 +29,13 @@ public struct ApprovalRequest: Sendable, Hashable {
         self.reach = reach
     }
 
+    /// What a grant decides about.
+    ///
+    /// - Parameter ruling: what the rules of the person say; nil where none is about it.
+    public func use(in mode: ToolMode, ruling: ApprovalVerdict?) -> ToolUse {
+        ToolUse(tool, of: source, effect, sends: sends, reach: reach, mode: mode, ruling: ruling)
+    }
+
     /// What an answer that counts for longer would be about: the tool, or a pattern for commands. Nil where none can.
     public var remembers: String? {
         rule(.allow, lasting: .conversation).map { $0.arguments["/command"] ?? tool }
@@ -89,10 +96,6 @@ public struct ApprovalDecision: Sendable, Hashable {
         self.isAllowed = isAllowed
         by = origin
     }
-}
-
-public enum ApprovalVerdict: String, Choice, Hashable {
-    case allow, ask, deny
 }
 
 /// For how long an approval counts.

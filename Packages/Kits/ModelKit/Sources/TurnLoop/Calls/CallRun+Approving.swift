@@ -19,19 +19,15 @@ extension CallRun {
             call: entries[index].update.call, tool: tool.description.name, source: tool.source.name,
             effect: tool.description.effect, sends: tool.description.sends, summary: tool.description.summary,
             reach: reach)
-        let (verdict, rule) = policy.verdict(for: request)
-        let by = rule.map(ApprovalDecision.Origin.rule) ?? .effect
-        let granted = Caller.current?.grant.decide(.tool(request.tool, source: request.source))
-        if verdict == .ask, rule == nil, granted?.isAllowed == true, reach.command?.isSandboxed != false {
-            // The person has agreed to the bundle that says so, but not past the own rules.
+        let ruling = policy.ruling(for: request)
+        let use = request.use(in: policy.mode, ruling: ruling?.verdict)
+        let by = ruling.map { ApprovalDecision.Origin.rule($0.rule) } ?? .effect
+        switch (Caller.current?.grant ?? .person).decide(.tool(use)) {
+        case .allow where ruling == nil && !use.isWithinMode:
+            // The person has agreed to the bundle that says so.
             let rule = ApprovalRule(
                 .allow, tool: Glob.escape(request.tool), source: Glob.escape(request.source), scope: .once)
-            return try await allow(index, by: .rule(rule))
-        }
-        switch verdict {
-        // What the person has allowed for themselves, by a rule or by the mode, they have not allowed for a bundle.
-        case .allow where (request.effect != .reads || request.sends) && granted?.isDenied == true:
-            try await ask(index, request)
+            try await allow(index, by: .rule(rule))
         case .allow: try await allow(index, by: by)
         case .deny: try await deny(index, by: by, CallWords.forbidden)
         case .ask: try await ask(index, request)

@@ -15,8 +15,8 @@ struct ApprovalPolicyTests {
 
     private func verdict(_ rules: [ApprovalRule], _ request: ApprovalRequest) -> ApprovalVerdict {
         // The order of rules must not matter.
-        let verdict = ApprovalPolicy(rules: rules).verdict(for: request).verdict
-        #expect(ApprovalPolicy(rules: rules.reversed()).verdict(for: request).verdict == verdict)
+        let verdict = ApprovalPolicy(rules: rules).decision(request)
+        #expect(ApprovalPolicy(rules: rules.reversed()).decision(request) == verdict)
         return verdict
     }
 
@@ -25,7 +25,7 @@ struct ApprovalPolicyTests {
         #expect(verdict([], request("read", .reads)) == .allow)
         #expect(verdict([], request("write", .writes)) == .ask)
         #expect(verdict([], request("drop", .destroys)) == .ask)
-        #expect(ApprovalPolicy().verdict(for: request()).rule == nil)
+        #expect(ApprovalPolicy().ruling(for: request()) == nil)
     }
 
     @Test("follows the rule that describes the tool most closely")

@@ -124,10 +124,10 @@ struct ApprovalTests {
                 sends: sends, summary: "")
         }
         let policy = ApprovalPolicy(mode: mode)
-        #expect(policy.verdict(for: request(true)).verdict == .ask)
-        #expect(policy.verdict(for: request(false)).verdict == .allow)
+        #expect(policy.decision(request(true)) == .ask)
+        #expect(policy.decision(request(false)) == .allow)
         let allowing = ApprovalPolicy(rules: [ApprovalRule(.allow, tool: "look")], mode: mode)
-        #expect(allowing.verdict(for: request(true)).verdict == .allow)
+        #expect(allowing.decision(request(true)) == .allow)
     }
 
     @Test("counts for the limits of the bundle", arguments: [1, 2])

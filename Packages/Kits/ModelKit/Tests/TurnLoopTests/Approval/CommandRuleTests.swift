@@ -4,7 +4,6 @@ import Testing
 
 @testable import TurnLoop
 
-/// Numbers are those of the cases in the fact sheet on sandboxes.
 @Suite("Rules about commands")
 struct CommandRuleTests {
     private func verdict(
@@ -14,7 +13,7 @@ struct CommandRuleTests {
             call: ToolCall(id: "a", name: "bash.run", input: ["command": .string(command)]), tool: "bash.run",
             source: "files", effect: .writes, summary: "",
             reach: ToolReach(command: ToolReach.Command(command, isSandboxed: isSandboxed)))
-        return ApprovalPolicy(rules: rules).verdict(for: request).verdict
+        return ApprovalPolicy(rules: rules).decision(request)
     }
 
     private func rule(_ verdict: ApprovalVerdict, _ pattern: String) -> ApprovalRule {
@@ -33,6 +32,7 @@ struct CommandRuleTests {
         #expect(rule(.deny, pattern).emptiness == nil)
     }
 
+    // sandbox cases 60, 68 and 69
     @Test(
         "allow what they name word by word, each part by itself",
         arguments: [
@@ -45,9 +45,10 @@ struct CommandRuleTests {
         ])
     func allowing(command: String, isAllowed: Bool) {
         let rules = [rule(.allow, "git status *"), rule(.allow, "swift *")]
-        #expect(verdict(command, rules) == (isAllowed ? .allow : .ask), "60, 68, 69: \(command)")
+        #expect(verdict(command, rules) == (isAllowed ? .allow : .ask), "\(command)")
     }
 
+    // sandbox case 70
     @Test(
         "do not allow what takes the whole folder with it",
         arguments: [
@@ -58,7 +59,7 @@ struct CommandRuleTests {
         ])
     func wholeFolder(command: String, isAllowed: Bool) {
         let rules = [rule(.allow, "rm *"), rule(.allow, "chmod *")]
-        #expect(verdict(command, rules) == (isAllowed ? .allow : .ask), "70: \(command)")
+        #expect(verdict(command, rules) == (isAllowed ? .allow : .ask), "\(command)")
     }
 
     @Test("allow nothing outside of a sandbox")
@@ -100,6 +101,7 @@ struct CommandRuleTests {
         "t\u{043E}uch F",
     ]
 
+    // sandbox cases 62, 63, 64, 65, 66, 67 and 71
     @Test("allow nothing that does more than name programs and their arguments", arguments: hidden + wide)
     func more(command: String) {
         let names = [
@@ -113,13 +115,14 @@ struct CommandRuleTests {
             "time",
             "coproc", "if", "then", "fi", "!", "n", "f",
         ]
-        #expect(verdict(command, names.map { rule(.allow, "\($0) *") }) == .ask, "62–67, 71: \(command)")
+        #expect(verdict(command, names.map { rule(.allow, "\($0) *") }) == .ask, "\(command)")
     }
 
+    // sandbox cases 62, 63 and 64
     @Test("are not got around by what hides a program", arguments: hidden)
     func hiding(command: String) {
         let rules = [ApprovalRule(.allow, tool: "bash.run"), rule(.deny, "touch *")]
-        #expect(verdict(command, rules) != .allow, "62–64: \(command)")
+        #expect(verdict(command, rules) != .allow, "\(command)")
     }
 
     @Test(
@@ -146,6 +149,7 @@ struct CommandRuleTests {
         #expect(verdict(command, [ApprovalRule(.allow, tool: "bash.run"), rule(.deny, "rm *")]) == expected)
     }
 
+    // sandbox case 61
     @Test(
         "look at every part, however many there are; of too many only denials are sure", arguments: [49, 50, 51, 500])
     func manyParts(count: Int) {
@@ -155,7 +159,7 @@ struct CommandRuleTests {
         #expect(
             verdict(command + ";id", rules + [ApprovalRule(.ask, tool: "bash.run", arguments: ["/command": "id"])])
                 == .ask)
-        #expect(verdict(command + ";rm x", rules) == .deny, "61")
+        #expect(verdict(command + ";rm x", rules) == .deny)
         #expect(verdict(command + ";id", rules) == .ask)
     }
 
@@ -180,7 +184,7 @@ struct CommandRuleTests {
             let call = ToolCall(id: "a", name: "exec", input: input)
             let request = ApprovalRequest(
                 call: call, tool: "exec", source: "far", effect: .writes, summary: "", reach: reach)
-            return ApprovalPolicy(rules: rules).verdict(for: request).verdict
+            return ApprovalPolicy(rules: rules).decision(request)
         }
         let allow = [ApprovalRule(.allow, tool: "exec", arguments: ["/script": "ls *"])]
         let sandboxed = ToolReach(command: ToolReach.Command("ls", isSandboxed: true))
@@ -208,6 +212,7 @@ struct CommandRuleTests {
         #expect(verdict("env git push", rules) == .ask)
     }
 
+    // sandbox case 84
     @Test(
         "remember a program with what it is to do, and nothing that would allow everything",
         arguments: [
@@ -224,7 +229,7 @@ struct CommandRuleTests {
             source: "files", effect: .writes, summary: "",
             reach: ToolReach(command: ToolReach.Command(command, isSandboxed: true)))
         let rule = request.rule(.allow, lasting: .always)
-        #expect(rule?.arguments["/command"] == expected, "84: \(command)")
+        #expect(rule?.arguments["/command"] == expected, "\(command)")
         guard let rule else { return }
         #expect(verdict(command, [rule]) == .allow)
         #expect(rule.tool == "bash.run" && rule.source == "files" && rule.scope == .always)
