@@ -105,13 +105,16 @@ let package = Package(
                 .product(name: "Gateway", package: "Gateway"),
             ], path: "Apps/bench",
             exclude: ["Peers"]),
-        // Features that misbehave, for the tests of the whole program.
+        // Features that misbehave, and those of the product as others than the person use them, for the tests of the whole
+        // program.
         .executableTarget(
             name: "test-bench",
             dependencies: [
-                .product(name: "Core", package: "Core"),
+                .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
                 .product(name: "CommandLineFrontend", package: "CommandLine"),
-            ],
+                .product(name: "FileKit", package: "FileKit"), .product(name: "HostKit", package: "Host"),
+            ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) }
+                + frontends.map { .product(name: "\($0)Frontend", package: $0, condition: .when(traits: [$0])) },
             path: "Tests/TestBench"),
         .testTarget(
             name: "ProgramTests", dependencies: testProducts + ["martlet", "test-bench"], path: "Tests/ProgramTests"),

@@ -2,6 +2,9 @@ import CommandLineFrontend
 import Glibc
 import Registry
 
+if CommandLine.arguments.dropFirst().first == "reach" {
+    exit(ReachProgram.run(Array(CommandLine.arguments.dropFirst(2))))
+}
 let program = CommandLineProgram(
     name: "test-bench", version: "1.0",
     features: [

@@ -1,0 +1,1 @@
+../../../Apps/martlet/BuiltInFeatures.swift
