@@ -1,3 +1,4 @@
+import FileKit
 import HTTPClient
 import HTTPCore
 import HTTPTesting
@@ -10,8 +11,8 @@ enum GatewayStopBenchmark {
 
     static func run() async throws -> [Figure] {
         try await TemporaryDirectory.run { folder in
+            let project = try newProject(home: "\(folder)/home", in: folder)
             let (command, stubborn) = try await GatewayServer.martlet(home: "\(folder)/home") { server in
-                let project = try await newProject(server)
                 return (
                     try await stop(server, "run `echo started; sleep 30`", in: project),
                     try await stop(server, "run `trap '' TERM; echo started; sleep 30`", in: project)
@@ -31,14 +32,17 @@ enum GatewayStopBenchmark {
         ]
     }
 
-    /// A project whose rules let every command pass.
-    private static func newProject(_ server: GatewayServer) async throws -> String {
-        let client = HTTPClient(.standalone)
-        let body: JSON = ["name": "stop", "rules": [["verdict": "allow", "tool": "bash.run"]]]
-        let answer = try await client.send(try request(server, .post, "/v1/projects", body))
-        await client.close()
-        guard let id = try JSON(parsing: answer.body)["id"]?.string else {
-            throw BenchmarkError("no project was made: \(String(decoding: answer.body, as: UTF8.self))")
+    /// A project whose rules let every command pass, which only the person makes.
+    private static func newProject(home: String, in folder: String) throws -> String {
+        try Files.makeDirectories("\(folder)/work")
+        let told = try Child.output(
+            "/usr/bin/env",
+            [
+                "MARTLET_HOME=\(home)", MartletProgram.path, "gateway", "project", "add", "\(folder)/work", "--allow",
+                "bash.run", "--format", "json",
+            ])
+        guard let id = try JSON(parsing: Array(told.utf8))["id"]?.string else {
+            throw BenchmarkError("no project was made: \(told)")
         }
         return id
     }

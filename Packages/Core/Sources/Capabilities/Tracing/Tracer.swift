@@ -17,11 +17,11 @@ public struct Tracer: Sendable {
 
     /// Runs the work inside a span whose context the work finds in `TraceContext.current`.
     public func span<Result: Sendable>(
-        _ name: String, feature: String, attributes: JSONObject = [:], isolation: isolated (any Actor)? = #isolation,
-        _ work: () async throws -> Result
+        _ name: String, feature: @autoclosure () -> String, attributes: JSONObject = [:],
+        isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> Result
     ) async rethrows -> Result {
         if sinks.isEmpty { return try await work() }
-        return try await span(name, feature: feature, attributes: attributes, isolation: isolation) { _ in
+        return try await span(name, feature: feature(), attributes: attributes, isolation: isolation) { _ in
             try await work()
         }
     }

@@ -89,8 +89,13 @@ public struct Action: Sendable {
         self.effect = effect
         parameters = declarations
         resultShape = { Result.schema }
+        // By their places and without their types: to look at a pack of values takes longer than to read them.
+        var erased: [any AnyParameter] = []
+        for one in repeat each parameter { erased.append(one) }
+        let readers = erased
         self.body = { arguments, context in
-            try await body(context, repeat try (each parameter).value(in: arguments))
+            var next = readers.makeIterator()
+            return try await body(context, repeat try (each Value).read(from: &next, in: arguments))
         }
     }
 
@@ -159,9 +164,12 @@ public struct Action: Sendable {
 extension Action {
     /// What these arguments name that a grant decides about.
     func requests(in arguments: JSONObject, from folder: String) -> [GrantRequest] {
-        parameters.flatMap { parameter in
-            arguments[parameter.name].map { parameter.schema.requests(in: $0, from: folder) } ?? []
+        var requests: [GrantRequest] = []
+        for parameter in parameters {
+            guard let value = arguments[parameter.name] else { continue }
+            requests += parameter.schema.requests(in: value, from: folder)
         }
+        return requests
     }
 }
 

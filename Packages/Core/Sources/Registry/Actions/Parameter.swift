@@ -64,6 +64,31 @@ public struct Parameter<Value: InputValue>: Sendable {
     }
 }
 
+/// A parameter whose type only its action knows.
+protocol AnyParameter: Sendable {
+    /// The value of an argument. Whoever asks knows the type of the parameter at this place.
+    func value<Wanted>(as type: Wanted.Type, in arguments: JSONObject) throws(ValueError) -> Wanted
+}
+
+extension Parameter: AnyParameter {
+    func value<Wanted>(as type: Wanted.Type, in arguments: JSONObject) throws(ValueError) -> Wanted {
+        guard let value = try value(in: arguments) as? Wanted else {
+            preconditionFailure("an action has the parameters of its declaration, in their order")
+        }
+        return value
+    }
+}
+
+extension InputValue {
+    /// The value of the next parameter.
+    static func read(
+        from parameters: inout IndexingIterator<[any AnyParameter]>, in arguments: JSONObject
+    ) throws(ValueError) -> Self {
+        guard let parameter = parameters.next() else { preconditionFailure("an action reads each parameter once") }
+        return try parameter.value(as: Self.self, in: arguments)
+    }
+}
+
 extension Parameter where Value: OutputValue {
     /// A value given by its place, with a default for when it is not.
     public static func argument(

@@ -17,9 +17,7 @@ public final class Generation: Sendable {
     public var registry: Registry { host.composition.registry }
 
     /// Opens spans for this composition's sinks.
-    public var tracer: Tracer {
-        Tracer(sinks: registry.all((any SpanSink).self), now: host.now, redactor: host.redactor)
-    }
+    public let tracer: Tracer
 
     /// The start of some features, which ends also when those who wanted it have gone.
     private struct Start {
@@ -40,6 +38,8 @@ public final class Generation: Sendable {
         self.host = host
         self.failure = failure
         lifecycle = Lifecycle(host: host, limits: limits)
+        tracer = Tracer(
+            sinks: host.composition.registry.all((any SpanSink).self), now: host.now, redactor: host.redactor)
     }
 
     /// Does an action of this composition, for a session or for another action of it.

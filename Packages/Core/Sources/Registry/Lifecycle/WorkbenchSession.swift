@@ -96,7 +96,7 @@ public final class WorkbenchSession: Sendable {
         _ id: String, _ arguments: JSONObject = [:], as caller: Caller, output: any ActionOutput,
         limit: Duration? = nil, isAgreed: Bool = false
     ) async throws -> any OutputValue {
-        look(output.notice)
+        look { output.notice($0) }
         let generation = state.withLock { $0.use() }
         defer { giveBack(generation) }
         let context = ActionContext(session: self, generation: generation, caller: caller, output: output)
