@@ -14,7 +14,7 @@ enum ChunkServer {
     ) async throws -> Result {
         let command = Command(
             path, ["\(chunks)", sending.rawValue], environment: CommandEnvironment(Environment.snapshot()))
-        return try await Launcher().withChild(command, grace: .milliseconds(200)) { child in
+        return try await Launcher.standalone.withChild(command, grace: .milliseconds(200)) { child in
             guard let line = try await child.output.nextLine(), let port = Int(String(decoding: line, as: UTF8.self))
             else { throw BenchmarkError("the server of chunks did not start") }
             return try await body(port)

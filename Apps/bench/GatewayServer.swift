@@ -73,7 +73,7 @@ struct GatewayServer {
     ) async throws -> Result {
         let environment = Environment.snapshot().merging(variables) { $1 }
         let command = Command(program, arguments, environment: CommandEnvironment(environment))
-        return try await Launcher().withChild(command, grace: .seconds(2)) { child in
+        return try await Launcher.standalone.withChild(command, grace: .seconds(2)) { child in
             guard let line = try await child.output.nextLine(), let port = try port(line) else {
                 throw BenchmarkError("\(program) did not start: \(String(decoding: child.errorTail, as: UTF8.self))")
             }

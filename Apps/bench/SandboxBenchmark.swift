@@ -1,3 +1,4 @@
+import Capabilities
 import FileKit
 import Glibc
 import HTTPTesting
@@ -13,7 +14,7 @@ enum SandboxBenchmark {
     static func run() async throws -> [Figure] {
         try await TemporaryDirectory.run { path in
             let (folder, other) = (try makeFolder("\(path)/own"), try makeFolder("\(path)/other"))
-            let (runner, launcher) = (CommandRunner(variables: variables, sandbox: Sandbox()), Launcher())
+            let (runner, launcher) = (CommandRunner(variables: variables, sandbox: Sandbox()), Launcher.standalone)
             let engine = SandboxEngine(launcher: launcher, variables: variables)
             let bare = Command(
                 "bwrap", ["--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"],
@@ -22,7 +23,9 @@ enum SandboxBenchmark {
             var (ours, theirs, same, alone): ([Duration], [Duration], [Duration], [Duration]) = ([], [], [], [])
             for round in 0..<rounds {
                 let own = try await time {
-                    let result = try await runner.run(["true"], in: folder, of: folder) { _ in }
+                    let result = try await Caller.$current.withValue(.person(HeadlessInteraction())) {
+                        try await runner.run(["true"], in: folder, of: folder) { _ in }
+                    }
                     guard result.status?.isSuccess == true else { throw BenchmarkError(result.output.text) }
                 }
                 let peer = try await time { try await run(bare, launcher) }

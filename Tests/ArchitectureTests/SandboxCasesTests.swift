@@ -16,9 +16,6 @@ private enum SandboxCases {
         31:
             "not shown: rules know a file by its paths, so that one which an administrator mounts a second time has a path"
             + " that no rule speaks of",
-        36:
-            "not shown: under bubblewrap a command keeps the groups of its person, which only an administrator can drop; that"
-            + " they are dropped under Landlock is tested",
         50: "about a relay beside the command to the hosts that it may reach, which there is none of here",
         51: "about a proxy for the hosts that a command may reach, which there is none of here",
         56: "about a proxy for the hosts that a command may reach, which there is none of here",

@@ -11,7 +11,7 @@ struct SignalTests {
         try await withHome { home in
             var command = Program.bench.command(words, home: home)
             command.errors = .pipe
-            return try await Launcher().withChild(command) { child in
+            return try await Launcher.standalone.withChild(command) { child in
                 for (line, signal) in lines {
                     while let next = try await child.errors.nextLine(),
                         !String(decoding: next, as: UTF8.self).contains(line)

@@ -13,7 +13,7 @@ public struct Shell: Sendable {
         public let errors: String
     }
 
-    private let launcher = Launcher()
+    private let launcher = Launcher.standalone
     private let folder: String
     private let environment: CommandEnvironment
 

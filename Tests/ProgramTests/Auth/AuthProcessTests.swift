@@ -41,7 +41,7 @@ struct AuthProcessTests {
             home.server.fail("/api/auth/refresh", with: .held)
             let command = Program.martlet.command(["auth", "whoami"], home: home.path, adding: home.variables)
             let server = home.server
-            try await Launcher().withChild(command) { child in
+            try await Launcher.standalone.withChild(command) { child in
                 try await server.until { $0.contains { $0.path == "/api/auth/refresh" } }
                 #expect(kill(child.processID, SIGINT) == 0)
                 // The command is over for the person, and stores what the server has exchanged already.

@@ -16,7 +16,7 @@ struct ChatFaultTests {
             try connection.stall()
         } _: { home in
             let command = Program.martlet.command(["ask", "Hi"], home: home.path, adding: home.variables)
-            try await Launcher().withChild(command) { child in
+            try await Launcher.standalone.withChild(command) { child in
                 var shown = ""
                 while !shown.hasSuffix("shown"), let bytes = try await child.output.read() {
                     shown += String(decoding: bytes, as: UTF8.self)

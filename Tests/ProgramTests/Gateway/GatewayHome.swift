@@ -46,7 +46,7 @@ struct GatewayHome: Sendable {
         _ words: String..., port: Int = 0, isolation: isolated (any Actor)? = #isolation,
         _ body: (RunningGateway) async throws -> Void
     ) async throws {
-        try await Launcher().withChild(serving(words, port: port)) { child in
+        try await Launcher.standalone.withChild(serving(words, port: port)) { child in
             try await body(try await RunningGateway(child))
         }
     }

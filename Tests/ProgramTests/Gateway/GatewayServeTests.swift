@@ -41,7 +41,7 @@ struct GatewayServeTests {
             var command = Program.martlet.command(
                 ["gateway", "serve", "--port", "0"], home: home.path, adding: ["MARTLET_HOME": "\(home.path)/martlet"])
             command.output = .pipe
-            try await Launcher().withChild(command) { child in
+            try await Launcher.standalone.withChild(command) { child in
                 let line = String(decoding: try await child.output.nextLine() ?? [], as: UTF8.self)
                 #expect(line.contains("http://127.0.0.1:") && line.contains("'martlet gateway token' prints the token"))
                 let token = try await Program.martlet.run(

@@ -19,7 +19,7 @@ struct GatewaySocketTests {
                     + serving.arguments, environment: serving.environment, workingDirectory: home.path)
             serving.output = .pipe
             serving.errors = .pipe
-            try await Launcher().withChild(serving) { child in
+            try await Launcher.standalone.withChild(serving) { child in
                 // Its first words: from now on it listens.
                 _ = try #require(try await child.errors.nextLine())
                 let answer = try await Program.martlet.shell(

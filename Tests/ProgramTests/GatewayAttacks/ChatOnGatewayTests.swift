@@ -101,7 +101,7 @@ struct ChatOnGatewayTests {
                 ["ask", "--format", "ndjson", "--project", project.id, "run `echo begun; sleep \(sleep)`"],
                 home: desk.home.path, adding: desk.home.variables)
             command.output = .pipe
-            try await Launcher().withChild(command) { child in
+            try await Launcher.standalone.withChild(command) { child in
                 var isAtWork = false
                 while !isAtWork, let line = try await child.output.nextLine() {
                     isAtWork = try JSON(parsing: line)["type"] == "tool_use"

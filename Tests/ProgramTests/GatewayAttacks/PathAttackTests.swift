@@ -171,7 +171,7 @@ struct PathAttackTests {
             let swapper = Command(
                 "/bin/sh", ["-c", script], environment: ["PATH": "/usr/bin:/bin"], workingDirectory: place.folder)
             var seen: Set<Int> = []
-            try await Launcher().withChild(swapper) { _ in
+            try await Launcher.standalone.withChild(swapper) { _ in
                 for round in 0..<600 {
                     let isWriting = round % 3 == 2
                     let answer = try await gateway.exchange(

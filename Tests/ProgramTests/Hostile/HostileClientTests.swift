@@ -214,7 +214,7 @@ struct HostileCallbackTests {
                 for words in [
                     ["http://127.0.0.1:\(port)/health"], ["--unix-socket", socket, "http://localhost/health"],
                 ] {
-                    let run = try await Launcher().run(
+                    let run = try await Launcher.standalone.run(
                         Command(
                             "curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}"] + words,
                             environment: Program.environment(home.path)), timeout: .seconds(30))

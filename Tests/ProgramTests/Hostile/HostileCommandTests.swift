@@ -92,7 +92,7 @@ struct HostileCommandTests {
                     marked.variables["MARKED_API_KEY"] = "sk-marked-0123456789abcdef"
                     let victim = Command(
                         "sleep", ["600"], environment: Program.environment(home.path, ["MARKED": "1"]))
-                    try await Launcher().withChild(victim) { child in
+                    try await Launcher.standalone.withChild(victim) { child in
                         let attempts = Self.attempts(place.outside, home.path, thief.port, child.processID)
                         plan.calls = attempts.map { .shell("{ \($0.script); } 2>&1; echo END") }
                         let before = try place.surroundings()
@@ -148,7 +148,7 @@ struct HostileCommandTests {
             #expect(try Processes.with(mark).isEmpty)
             // The control: outside it goes on, and is found.
             let free = Command("sleep", [mark], environment: Program.environment(home.path))
-            try await Launcher().withChild(free) { _ in
+            try await Launcher.standalone.withChild(free) { _ in
                 let found = try Processes.with(mark)
                 #expect(found.count == 1)
             }

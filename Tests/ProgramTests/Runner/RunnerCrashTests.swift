@@ -56,7 +56,7 @@ struct RunnerCrashTests {
                     command.output = .pipe
                     let (known, open) = (over, begun.subtracting(over))
                     var hasBegun = false
-                    try await Launcher().withChild(command) { child in
+                    try await Launcher.standalone.withChild(command) { child in
                         while let event = try await child.nextEvent() {
                             if event["type"] == "run_started" { hasBegun = true }
                             let step = event["step"]?.string ?? ""

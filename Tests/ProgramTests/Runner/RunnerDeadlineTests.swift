@@ -153,7 +153,7 @@ struct RunnerDeadlineTests {
                 ["run", "b.yaml", "--inputs", "-"], home: home.path, adding: home.variables)
             command.input = .pipe
             command.output = .null
-            try await Launcher().withChild(command) { child in
+            try await Launcher.standalone.withChild(command) { child in
                 // It is more than a pipe holds, so that all of it is written only when it is being read.
                 try await child.input.write(Array(repeating: UInt8(ascii: "#"), count: 1 << 20))
                 let sent = ContinuousClock.now
@@ -172,7 +172,7 @@ struct RunnerDeadlineTests {
             command.input = .pipe
             command.output = .null
             // The pipe is closed only after the program has ended.
-            let status = try await Launcher().withChild(command) { try await $0.exitStatus() }
+            let status = try await Launcher.standalone.withChild(command) { try await $0.exitStatus() }
             #expect(status == .exited(0))
         }
     }

@@ -44,7 +44,7 @@ struct RunnerHome: Sendable {
     ) async throws -> Result {
         var command = Program.martlet.command(words, home: path, adding: variables)
         command.output = .pipe
-        return try await Launcher().withChild(command) { try await body($0) }
+        return try await Launcher.standalone.withChild(command) { try await body($0) }
     }
 }
 

@@ -107,7 +107,7 @@ struct RunnerInstallTests {
             let service = try home.read("\(folder)/martlet-nightly.service")
             #expect(service.contains("\"who=100%% $$Ada\""))
             let units = ["service", "timer"].map { "\(home.path)/\(folder)/martlet-nightly.\($0)" }
-            let checked = try await Launcher().run(
+            let checked = try await Launcher.standalone.run(
                 Command(
                     "systemd-analyze", ["--user", "verify", "--man=no"] + units,
                     environment: CommandEnvironment([

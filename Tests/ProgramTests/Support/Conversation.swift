@@ -22,7 +22,7 @@ struct Conversation {
             environment: Program.environment(home, ["M": program.path, "SHELL": "/bin/sh"].merging(variables) { $1 }),
             workingDirectory: home)
         command.input = .pipe
-        try await Launcher().withChild(command) { child in
+        try await Launcher.standalone.withChild(command) { child in
             var conversation = Conversation(child: child)
             try await body(&conversation)
         }

@@ -64,7 +64,7 @@ struct Program: Sendable {
     private static func run(_ command: Command, input: String) async throws -> Run {
         var command = command
         command.input = .bytes(Array(input.utf8))
-        let completion = try await Launcher().run(command, timeout: .seconds(30))
+        let completion = try await Launcher.standalone.run(command, timeout: .seconds(30))
         return Run(
             output: String(decoding: completion.output, as: UTF8.self),
             errors: String(decoding: completion.errors, as: UTF8.self), code: completion.status.code)

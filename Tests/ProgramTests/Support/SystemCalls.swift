@@ -37,7 +37,7 @@ struct SystemCalls {
         let log = "\(folder)/../calls.log"
         // With -y also a descriptor says what it is of, so that a path is seen that leads somewhere by a link.
         let traced = ["-f", "-y", "-qq", "-s", "4096", "-e", "trace=%file,%network", "-o", log, program.path]
-        run = try await Launcher().run(
+        run = try await Launcher.standalone.run(
             Command(
                 "strace", traced + words, environment: Program.environment(folder, variables), workingDirectory: folder),
             timeout: .seconds(500))
@@ -46,7 +46,7 @@ struct SystemCalls {
             "strace has to be installed and allowed to trace: \(String(decoding: run.errors, as: UTF8.self))")
         // The log has a hundred thousands of lines, of which few matter.
         let patterns = (texts + ["\"\(Self.mark)"]).flatMap { ["-e", $0] }
-        let found = try await Launcher().run(
+        let found = try await Launcher.standalone.run(
             Command("grep", ["-aF"] + patterns + [log], environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C"]),
             timeout: .seconds(300))
         sightings = Self.sightings(in: String(decoding: found.output, as: UTF8.self).lines, of: texts)

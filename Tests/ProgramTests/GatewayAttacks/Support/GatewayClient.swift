@@ -52,7 +52,7 @@ extension GatewayHome {
             command.output = .pipe
             command.errors = .pipe
         }
-        try await Launcher().withChild(command) { child in
+        try await Launcher.standalone.withChild(command) { child in
             let client = try GatewayClient(self, try await RunningGateway(child))
             let result: Result<Void, any Error>
             do { result = .success(try await body(client)) } catch { result = .failure(error) }

@@ -139,6 +139,13 @@ public struct Grant: Sendable, Hashable {
                     mend: layer.mend("secrets", nil, ""))
             }
             return nil
+        case .child(let name):
+            for layer in layers where layer.holder == .nobody {
+                return .deny(
+                    rule: "\(layer.holder.words) may not start \(PlainText.escape(name))",
+                    mend: layer.mend("programs", nil, ""))
+            }
+            return nil
         case .program(let name):
             for layer in layers where layer.programs?.contains(where: { Pattern.fits($0, name) }) == false {
                 let shown = PlainText.escape(name)

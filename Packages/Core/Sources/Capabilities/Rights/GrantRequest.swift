@@ -11,6 +11,8 @@ public enum GrantRequest: Sendable, Hashable {
     case secret(SecretName)
     /// A secret that signs a request to the server that it was made for, which needs no permission but somebody who asks.
     case credential(SecretName)
+    /// A program that our own code starts for what it does, which needs no permission but somebody who asks.
+    case child(String)
     /// A program that an action runs.
     case program(String)
     /// Whatever there is in the network, for a program that speaks to whom it wants.

@@ -35,7 +35,7 @@ struct GrantTests {
         let requests =
             Self.everything + [
                 .path("/tmp/x", .read), .secret("openai"), .program("make"), .network, .route([.read]),
-                .tool(ToolUse("read", of: "files", .reads)), .credential("openai"),
+                .tool(ToolUse("read", of: "files", .reads)), .credential("openai"), .child("git"),
                 .address("127.0.0.1", port: 80, host: "a.example"),
             ]
         for request in requests {

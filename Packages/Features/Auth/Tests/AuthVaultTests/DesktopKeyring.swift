@@ -20,7 +20,7 @@ struct DesktopKeyring: Sendable {
 
     static func run(withKeyring: Bool = true, _ body: (DesktopKeyring) async throws -> Void) async throws {
         try await withFolder { folder in
-            let launcher = Launcher()
+            let launcher = Launcher.standalone
             let address = "unix:path=\(folder)/bus"
             let environment: CommandEnvironment = [
                 "PATH": "/usr/bin:/bin", "HOME": folder, "XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": "\(folder)/data",

@@ -29,7 +29,7 @@ struct SystemdUnitTests {
                     "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": folder, "HOME": folder,
                 ]))
             command.output = .pipe
-            let result = try await Launcher().run(command, timeout: .seconds(30))
+            let result = try await Launcher.standalone.run(command, timeout: .seconds(30))
             let words = String(decoding: result.errors, as: UTF8.self)
             #expect(result.status == .exited(0), "\(words)")
             // It says there, and not by its end, that a program does not exist.

@@ -68,7 +68,7 @@ struct ScheduleTests {
                 #expect(error.message.contains("names a day that no month"), "\(cron): \(error.message)")
             }
         }
-        let checked = try await Launcher().run(
+        let checked = try await Launcher.standalone.run(
             Command(
                 "/usr/bin/systemd-analyze", ["calendar"] + calendars, environment: CommandEnvironment(["TZ": "UTC"])),
             timeout: .seconds(60))

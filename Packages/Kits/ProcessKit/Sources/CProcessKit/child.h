@@ -10,6 +10,7 @@ struct failure {
 };
 
 // 0, or -1 with errno. All that they call is safe in a signal handler, and none of it is undone by becoming a program.
+int processkit_drop_groups(void);
 int processkit_drop_rights(void);
 int processkit_restrict(const struct processkit_restriction *_Nonnull restriction);
 int processkit_filter(const struct processkit_restriction *_Nonnull restriction);

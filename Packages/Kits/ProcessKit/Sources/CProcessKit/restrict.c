@@ -13,9 +13,13 @@
 // By the system's own calls: those of the library ask all threads of the process, and a child that shares the memory of
 // its parent would ask the parent's.
 
-int processkit_drop_rights(void) {
+int processkit_drop_groups(void) {
     // Who may not is no administrator, and keeps the groups that it has.
-    if (syscall(SYS_setgroups, 0, NULL) != 0 && errno != EPERM) return -1;
+    return syscall(SYS_setgroups, 0, NULL) != 0 && errno != EPERM ? -1 : 0;
+}
+
+int processkit_drop_rights(void) {
+    if (processkit_drop_groups() != 0) return -1;
     // Beyond the last of them the number is invalid; who may not take them away cannot be given any either.
     for (unsigned long right = 0; prctl(PR_CAPBSET_DROP, right, 0, 0, 0) == 0;) right++;
     if (errno != EINVAL && errno != EPERM) return -1;

@@ -151,6 +151,7 @@ __attribute__((noreturn, noinline)) static void become_child(
     // It is in the background as yet, and all signals are blocked that would stop it for this.
     if (request->terminal >= 0 && tcsetpgrp(request->terminal, getpgrp()) != 0) fail(failure);
     if (request->directory && chdir(request->directory) != 0) fail(failure);
+    if (request->no_groups && processkit_drop_groups() != 0) fail(failure);
     // While the set of rules still is open; nothing below opens a file.
     if (request->restriction) {
         failure->stage = PROCESSKIT_RESTRICTING;

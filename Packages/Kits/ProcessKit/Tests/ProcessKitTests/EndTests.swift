@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Ending a child", .timeLimit(.minutes(5)))
 struct EndTests {
-    let launcher = Launcher()
+    let launcher = Launcher.standalone
 
     /// A shell and its own child, neither of which terminates when asked; it prints both numbers.
     private let stubborn = script(
@@ -116,7 +116,7 @@ struct EndTests {
     func ignoredChildren() async {
         await #expect(processExitsWith: .success) {
             signal(SIGCHLD, SIG_IGN)
-            let completion = try await Launcher().run(script("exit 3"), timeout: .seconds(100))
+            let completion = try await Launcher.standalone.run(script("exit 3"), timeout: .seconds(100))
             #expect(completion.status == .exited(3))
         }
     }
@@ -126,7 +126,7 @@ struct EndTests {
         await #expect(processExitsWith: .success) {
             var command = script("read -r line; exit 3")
             command.input = .pipe
-            try await Launcher().withChild(command) { child async throws in
+            try await Launcher.standalone.withChild(command) { child async throws in
                 signal(SIGCHLD, SIG_IGN)
                 child.send(.kill)
                 let error = await #expect(throws: ProcessError.self) { try await child.exitStatus() }
@@ -191,7 +191,7 @@ struct EndTests {
             // The runtime opens what its own timers need at the first sleep.
             try await ContinuousClock().sleep(for: .milliseconds(1))
             let atStart = descriptorCount()
-            var launcher: Launcher? = Launcher()
+            var launcher: Launcher? = Launcher.standalone
             var inUse: [Int] = []
             for _ in 0..<20 {
                 _ = try await launcher?.run(script("sleep 1000 & echo x"), timeout: .seconds(20))

@@ -28,7 +28,7 @@ struct ForegroundTests {
         await #expect(processExitsWith: .exitCode(42)) {
             let outside = try takeNewTerminal()
             let check = "read -r pid name state parent group session tty front rest </proc/self/stat"
-            let status = try await Launcher().runInForeground(
+            let status = try await Launcher.standalone.runInForeground(
                 script("\(check); [ $group = $front ] && [ $group != $session ] && exit 7"))
             // The other side stays open: its end would hang up on this process.
             exit(status == .exited(7) && tcgetpgrp(0) == getpgrp() && outside > 2 ? 42 : 1)
@@ -39,7 +39,7 @@ struct ForegroundTests {
     func interrupt() async {
         await #expect(processExitsWith: .exitCode(42)) {
             let outside = try takeNewTerminal()
-            async let status = Launcher().runInForeground(
+            async let status = Launcher.standalone.runInForeground(
                 script("trap 'exit 9' INT; echo ready; while :; do sleep 0.01; done"))
             guard readLine(outside) == "ready" else { exit(2) }
             var key: UInt8 = 3
@@ -52,7 +52,7 @@ struct ForegroundTests {
     func stop() async {
         await #expect(processExitsWith: .exitCode(42)) {
             _ = try takeNewTerminal()
-            exit(try await Launcher().runInForeground(script("kill -STOP $$; exit 5")) == .exited(5) ? 42 : 1)
+            exit(try await Launcher.standalone.runInForeground(script("kill -STOP $$; exit 5")) == .exited(5) ? 42 : 1)
         }
     }
 
@@ -60,7 +60,7 @@ struct ForegroundTests {
     func noTerminal() async {
         await #expect(processExitsWith: .exitCode(42)) {
             setsid()
-            let launcher = Launcher()
+            let launcher = Launcher.standalone
             await #expect(throws: ProcessError.self) {
                 try await launcher.runInForeground(Command("/no/tool", environment: [:]))
             }
@@ -72,7 +72,7 @@ struct ForegroundTests {
     func cancelled() async {
         await #expect(processExitsWith: .exitCode(42)) {
             let outside = try takeNewTerminal()
-            let task = Task { try await Launcher().runInForeground(script("echo ready; exec sleep 1000")) }
+            let task = Task { try await Launcher.standalone.runInForeground(script("echo ready; exec sleep 1000")) }
             guard readLine(outside) == "ready" else { exit(2) }
             task.cancel()
             exit(try await task.value == .signalled(SIGTERM) ? 42 : 1)

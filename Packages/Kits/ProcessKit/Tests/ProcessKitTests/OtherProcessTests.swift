@@ -10,7 +10,7 @@ import Testing
         defer { loop.stop() }
         var command = script("echo ready; exec sleep 600")
         command.output = .pipe
-        try await Launcher().withChild(command) { child in
+        try await Launcher.standalone.withChild(command) { child in
             _ = try await child.output.read()
             let other = try #require(try OtherProcess(child.processID, loop: loop))
             #expect(other.start == OtherProcess.start(of: child.processID))
@@ -24,7 +24,7 @@ import Testing
     func gone() async throws {
         let loop = EventLoop()
         defer { loop.stop() }
-        let held = try await Launcher().withChild(script("exec sleep 600")) { child in
+        let held = try await Launcher.standalone.withChild(script("exec sleep 600")) { child in
             let other = try #require(try OtherProcess(child.processID, loop: loop))
             return (other, child.processID)
         }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Talking to a child", .timeLimit(.minutes(5)))
 struct PipeTests {
-    let launcher = Launcher()
+    let launcher = Launcher.standalone
 
     private func catCommand() -> Command {
         var command = Command("cat", environment: CommandEnvironment(path))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("What a child is kept from", .timeLimit(.minutes(10)))
 struct RestrictionTests {
-    private let launcher = Launcher()
+    private let launcher = Launcher.standalone
 
     @Test(
         "rules that cannot be applied are an error of their own, and the child is not started",

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Running a command", .timeLimit(.minutes(5)))
 struct RunTests {
-    let launcher = Launcher()
+    let launcher = Launcher.standalone
 
     @Test("input goes in, results and messages come out")
     func everything() async throws {

@@ -1,3 +1,4 @@
+import Capabilities
 import Glibc
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 @Suite("Starting a child", .timeLimit(.minutes(5)))
 struct StartTests {
-    let launcher = Launcher()
+    let launcher = Launcher.standalone
 
     @Test(
         "the exit status is the child's, by code or by signal",
@@ -17,6 +18,18 @@ struct StartTests {
         #expect(completion.status == expected)
         #expect(completion.status.code == code)
         #expect(completion.status.isSuccess == (code == 0))
+    }
+
+    @Test("nothing is started for nobody")
+    func nobody() async throws {
+        let launcher = Launcher()
+        let command = script("exit 0")
+        await #expect(throws: AccessFailure.self) { try await launcher.run(command, timeout: .seconds(20)) }
+        await #expect(throws: AccessFailure.self) { try await launcher.runInForeground(command) }
+        let done = try await Caller.$current.withValue(.person(HeadlessInteraction())) {
+            try await launcher.run(command, timeout: .seconds(20))
+        }
+        #expect(done.status.isSuccess)
     }
 
     @Test("arguments, environment and directory arrive exactly as given")
@@ -51,7 +64,7 @@ struct StartTests {
     func nohup() async {
         await #expect(processExitsWith: .success) {
             signal(SIGHUP, SIG_IGN)
-            let result = try await Launcher().run(script("kill -HUP $$; echo alive"), timeout: .seconds(100))
+            let result = try await Launcher.standalone.run(script("kill -HUP $$; echo alive"), timeout: .seconds(100))
             #expect(text(result.output) == "alive\n")
         }
     }
@@ -68,7 +81,7 @@ struct StartTests {
             try #require(unsafe setrlimit(number, &limit) == 0)
             var command = script("read -r line; ulimit -Sn")
             command.input = .pipe
-            try await Launcher().withChild(command) { child async throws in
+            try await Launcher.standalone.withChild(command) { child async throws in
                 try await child.input.write([0x0A])
                 #expect(text(try await child.output.nextLine()) == "\(min(given, limit.rlim_cur))")
             }
@@ -201,7 +214,7 @@ struct StartTests {
             for descriptor: Int32 in 0...2 { close(descriptor) }
             var command = script("cat; echo messages >&2")
             command.input = .bytes(Array("input".utf8))
-            let result = try await Launcher().run(command, timeout: .seconds(20))
+            let result = try await Launcher.standalone.run(command, timeout: .seconds(20))
             exit(text(result.output) == "input" && text(result.errors) == "messages\n" ? 42 : 1)
         }
     }

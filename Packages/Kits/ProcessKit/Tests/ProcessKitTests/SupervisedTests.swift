@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Children that end with all that they have started", .timeLimit(.minutes(10)))
 struct SupervisedTests {
-    private let launcher = Launcher()
+    private let launcher = Launcher.standalone
 
     private func supervised(_ text: String) -> Command {
         var command = script(text)
@@ -66,7 +66,7 @@ struct SupervisedTests {
             await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder as String] in
                 var command = script("\(Self.leaving) sleep 1000")
                 command.endsDescendants = true
-                try await Launcher().withChild(command) { child async throws in
+                try await Launcher.standalone.withChild(command) { child async throws in
                     var numbers = ""
                     for _ in 0..<2 { numbers += "\(text(try await child.output.nextLine()) ?? "")\n" }
                     try makeFile("\(folder)/numbers", numbers, mode: 0o600)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A child that ends with this process", .timeLimit(.minutes(10)))
 struct WatchTests {
-    let launcher = Launcher()
+    let launcher = Launcher.standalone
 
     private func watched(_ command: Command) -> Command {
         var command = command
@@ -23,7 +23,7 @@ struct WatchTests {
             command.hasOwnSession = hasOwnSession
             // What it would read does not matter.
             command.input = hasOwnSession ? .null : .pipe
-            try await Launcher().withChild(command) { child async throws in
+            try await Launcher.standalone.withChild(command) { child async throws in
                 let line = try #require(try await child.output.nextLine())
                 #expect(unsafe write(1, line, line.count) == line.count)
                 kill(getpid(), SIGKILL)

@@ -34,7 +34,7 @@ struct EndTests {
     }
 
     private func runner(_ way: Way) -> CommandRunner {
-        CommandRunner(variables: Place.variables, sandbox: Sandbox(), by: way.engine)
+        CommandRunner(variables: Place.variables, sandbox: Sandbox(), by: way.engine, launcher: .standalone)
     }
 
     // sandbox case 40
@@ -81,7 +81,9 @@ struct EndTests {
                 let landlock = try #require(Way.landlock)
                 let way = isLandlock ? landlock : Way.bubblewrap
                 let opened = try Folder(beneath: folder)
-                _ = try await CommandRunner(variables: Place.variables, sandbox: Sandbox(), by: way.engine).run(
+                _ = try await CommandRunner(
+                    variables: Place.variables, sandbox: Sandbox(), by: way.engine, launcher: .standalone
+                ).run(
                     ["bash", "-c", "\(Self.leaving(mark)); sleep 1000"], in: opened, of: opened
                 ) { _ in kill(getpid(), SIGKILL) }
             }

@@ -18,7 +18,7 @@ struct EngineSearchTests {
             var writer = Command(
                 "sh", ["-c", "cat >\"$0\" && chmod 755 \"$0\"", program], environment: ["PATH": "/usr/bin:/bin"])
             writer.input = .bytes(Array("#!/bin/sh\n\(script)\n".utf8))
-            let written = try await Launcher().run(writer, timeout: .seconds(300))
+            let written = try await Launcher.standalone.run(writer, timeout: .seconds(300))
             try #require(written.status.isSuccess)
             try await body(program)
         }
@@ -26,10 +26,10 @@ struct EngineSearchTests {
 
     @Test("is bubblewrap where it works", .enabled(if: Way.hasBubblewrap))
     func bubblewrap() async throws {
-        let found = try await EngineSearch().run(Launcher())
+        let found = try await EngineSearch().run(Launcher.standalone)
         #expect(found.engine == Way.bubblewrap.engine && found.causes.isEmpty)
         #expect(SandboxSupport(found.engine, nil).words == "bubblewrap")
-        let engine = SandboxEngine(launcher: Launcher(), variables: Place.variables)
+        let engine = SandboxEngine(launcher: Launcher.standalone, variables: Place.variables)
         #expect(try await engine.support().kind == .bubblewrap)
     }
 
@@ -40,20 +40,20 @@ struct EngineSearchTests {
     func landlock() async throws {
         var search = EngineSearch()
         search.programs = ["/nonexistent/bwrap"]
-        let missing = try await search.run(Launcher())
+        let missing = try await search.run(Launcher.standalone)
         #expect(missing.engine == Way.landlock?.engine && missing.causes == ["bubblewrap is not installed"])
         let words = SandboxSupport(missing.engine, missing.causes.first).words
         #expect(words.hasPrefix("Landlock (weaker: bubblewrap is not installed"), "\(words)")
         let old = SandboxSupport(.landlock(LandlockVersion(number: 2)), "x").words
         #expect(old.contains("signals to other processes"))
         search.programs = ["/etc/passwd"]
-        let useless = try await search.run(Launcher())
+        let useless = try await search.run(Launcher.standalone)
         #expect(useless.engine == Way.landlock?.engine)
         #expect(useless.causes.first?.contains("/etc/passwd: it is not an executable file") == true)
         try await withProgram("echo 'bwrap: No permissions to create new namespace' >&2; exit 1") { program in
             var search = EngineSearch()
             search.programs = [program]
-            let found = try await search.run(Launcher())
+            let found = try await search.run(Launcher.standalone)
             #expect(found.engine == Way.landlock?.engine)
             #expect(found.causes == ["bubblewrap does not work: bwrap: No permissions to create new namespace"])
         }
@@ -65,7 +65,7 @@ struct EngineSearchTests {
         try await withProgram("echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1") { program in
             var search = EngineSearch()
             (search.programs, search.landlock) = ([program], Self.none)
-            let error = await #expect(throws: SandboxError.self) { _ = try await search.run(Launcher()) }
+            let error = await #expect(throws: SandboxError.self) { _ = try await search.run(Launcher.standalone) }
             #expect(
                 error?.message
                     == "commands have to run in a sandbox, which does not work here (bubblewrap does not work: bwrap:"
@@ -81,7 +81,7 @@ struct EngineSearchTests {
         try await withProgram("exec sleep 1000") { program in
             var search = EngineSearch()
             (search.programs, search.landlock, search.limit) = ([program], Self.none, .milliseconds(50))
-            await #expect(throws: ProcessError.self) { _ = try await search.run(Launcher()) }
+            await #expect(throws: ProcessError.self) { _ = try await search.run(Launcher.standalone) }
         }
     }
 
@@ -90,7 +90,7 @@ struct EngineSearchTests {
         .enabled(if: Way.hasLandlock))
     func refused() async throws {
         try await Place.run { place in
-            let launcher = Launcher()
+            let launcher = Launcher.standalone
             try place.write("in/f")
             let sandboxed = try await place.prepare(["touch", "in/ran"], by: Way.landlock?.engine, launcher: launcher)
             var command = sandboxed.command

@@ -97,7 +97,7 @@ struct GuardedNamesTests {
     @Test("stays guarded until the last of several commands has ended, and nothing is left then")
     func shared() async throws {
         try await Place.run { place in
-            let launcher = Launcher()
+            let launcher = Launcher.standalone
             var first: SandboxedCommand? = try await place.prepare(["true"])
             var second: SandboxedCommand? = try await place.prepare(
                 ["bash", "-c", "mkdir .claude/x 2>&1 || echo refused"], launcher: launcher)
@@ -153,7 +153,9 @@ struct GuardedNamesTests {
             let attempts = names.map { "echo x > \($0); cat \($0)" }.joined(separator: "; ")
             let script = "echo ready; read -r _ < in/go; \(attempts)"
             let folder = try Folder(beneath: place.folder)
-            let result = try await CommandRunner(variables: Place.variables, sandbox: Sandbox(), by: way.engine).run(
+            let result = try await CommandRunner(
+                variables: Place.variables, sandbox: Sandbox(), by: way.engine, launcher: .standalone
+            ).run(
                 ["bash", "-c", script], in: folder, of: folder
             ) { text in
                 guard text == "ready\n" else { return }

@@ -148,7 +148,7 @@ struct LandlockTests {
         arguments: Way.ofLandlock)
     func processes(way: Way) async throws {
         try await Place.run { place in
-            let launcher = Launcher()
+            let launcher = Launcher.standalone
             var command = Command("sleep", ["1000"], environment: ["PATH": "/usr/bin:/bin", "SECRET": "canary"])
             if way.isOrdinary {
                 command.executable = "setpriv"
@@ -180,15 +180,18 @@ struct LandlockTests {
         }
     }
 
-    @Test("has no group beside its own where an administrator runs it", .enabled(if: geteuid() == 0))
-    func groups() async throws {
+    // sandbox case 36
+    @Test(
+        "has no group beside its own where an administrator runs it, as under bubblewrap",
+        .enabled(if: geteuid() == 0), arguments: Way.hasBubblewrap ? [true, false] : [false])
+    func groups(isBubblewrap: Bool) async throws {
         try await Place.run { place in
             try place.write("f", "secret")
             #expect(unsafe chown("\(place.folder)/f", 65534, 4242) == 0 && chmod("\(place.folder)/f", 0o040) == 0)
-            await #expect(processExitsWith: .success) { [base = place.base as String] in
+            await #expect(processExitsWith: .success) { [base = place.base as String, isBubblewrap] in
                 var groups: [gid_t] = [4242]
                 try #require(unsafe setgroups(1, &groups) == 0)
-                let way = try #require(Way.landlock)
+                let way = isBubblewrap ? Way.bubblewrap : try #require(Way.landlock)
                 let seen = try await Place(base: base).run(
                     "cat f; id -G; grep -E 'Cap|NoNew|Seccomp:' /proc/self/status", by: way)
                 try #require(!seen.contains("secret") && seen.contains("\n0\n"))
@@ -229,7 +232,7 @@ struct LandlockTests {
         let way = try #require(Way.landlock)
         try await Place.run { place in
             let (folder, outside) = (try Folder(beneath: place.folder), try Folder(beneath: "\(place.base)/outside"))
-            let engine = SandboxEngine(launcher: Launcher(), variables: Place.variables, by: way.engine)
+            let engine = SandboxEngine(launcher: Launcher.standalone, variables: Place.variables, by: way.engine)
             let error = await #expect(throws: SandboxError.self) {
                 try await engine.command(["true"], in: Sandbox(), around: folder, from: outside)
             }

@@ -12,8 +12,10 @@ struct RunnerTests {
     /// - Parameter way: nil for no sandbox.
     private func run(_ words: [String], in place: Place, _ way: Way?) async throws -> CommandResult {
         let folder = try Folder(beneath: place.folder)
-        return try await CommandRunner(variables: Place.variables, sandbox: way.map { _ in Sandbox() }, by: way?.engine)
-            .run(words, in: folder, of: folder) { _ in }
+        return try await CommandRunner(
+            variables: Place.variables, sandbox: way.map { _ in Sandbox() }, by: way?.engine, launcher: .standalone
+        )
+        .run(words, in: folder, of: folder) { _ in }
     }
 
     @Test("has its messages among what it prints, in their order", arguments: ways)
@@ -77,8 +79,10 @@ struct RunnerTests {
             // Nothing of it is in the view, so that it cannot start there.
             let (folder, outside) = (try Folder(beneath: place.folder), try Folder(beneath: "\(place.base)/outside"))
             let error = await #expect(throws: SandboxError.self) {
-                try await CommandRunner(variables: Place.variables, sandbox: Sandbox(), by: way.engine)
-                    .run(["true"], in: outside, of: folder) { _ in }
+                try await CommandRunner(
+                    variables: Place.variables, sandbox: Sandbox(), by: way.engine, launcher: .standalone
+                )
+                .run(["true"], in: outside, of: folder) { _ in }
             }
             #expect(error?.kind == .unavailable && error?.message.contains("\(place.base)/outside") == true)
         }

@@ -34,7 +34,7 @@ struct Place: Sendable {
         let command = Command(
             "sh", ["-c", "exec 2>&1; \(script)"], environment: CommandEnvironment(Self.variables),
             workingDirectory: folder)
-        return try await Self.text(Launcher().run(command, timeout: .seconds(60)).output)
+        return try await Self.text(Launcher.standalone.run(command, timeout: .seconds(60)).output)
     }
 
     /// What `bash` prints in the sandbox, its errors too.
@@ -42,7 +42,7 @@ struct Place: Sendable {
         if way.isOrdinary, case .landlock(let version) = way.engine {
             return try await runAsOrdinary(script, hasNetwork: sandbox.hasNetwork, version.number)
         }
-        let launcher = Launcher()
+        let launcher = Launcher.standalone
         let sandboxed = try await prepare(
             ["bash", "-c", "exec 2>&1; \(script)"], in: sandbox, by: way.engine, launcher: launcher)
         var command = sandboxed.command
@@ -77,7 +77,7 @@ struct Place: Sendable {
 
     func prepare(
         _ words: [String], in sandbox: Sandbox = Sandbox(), by engine: Engine? = Way.bubblewrap.engine,
-        launcher: Launcher = Launcher()
+        launcher: Launcher = Launcher.standalone
     ) async throws -> SandboxedCommand {
         let folder = try Folder(beneath: self.folder)
         return try await SandboxEngine(launcher: launcher, variables: Self.variables, by: engine)

@@ -77,12 +77,14 @@ struct ViewTests {
         for path in ["/", "/proc", "/proc/self", "/dev", "/etc/ssl"] {
             let folder = try Folder(beneath: path)
             let error = await #expect(throws: SandboxError.self) {
-                try await SandboxEngine(launcher: Launcher(), variables: Place.variables)
+                try await SandboxEngine(launcher: Launcher.standalone, variables: Place.variables)
                     .command(["true"], in: Sandbox(), around: folder, from: folder)
             }
             #expect(error?.kind == .folder, "\(path)")
         }
-        #expect(try await SandboxEngine(launcher: Launcher(), variables: Place.variables).support().kind == .bubblewrap)
+        #expect(
+            try await SandboxEngine(launcher: Launcher.standalone, variables: Place.variables).support().kind
+                == .bubblewrap)
     }
 
     @Test(
@@ -103,7 +105,8 @@ struct ViewTests {
                 ["PATH": "\(place.folder):/usr/bin:/bin"],
                 ["PATH": "/usr/bin:/bin", "LD_PRELOAD": "\(place.folder)/evil.so"],
             ] {
-                let runner = CommandRunner(variables: variables, sandbox: Sandbox(), by: way.engine)
+                let runner = CommandRunner(
+                    variables: variables, sandbox: Sandbox(), by: way.engine, launcher: .standalone)
                 let result = try await runner.run(["env"], in: folder, of: folder) { _ in }
                 #expect(!Files.exists("\(place.base)/outside/ran"), "\(variables)")
                 for (name, value) in variables { #expect(result.output.text.contains("\(name)=\(value)\n")) }
@@ -118,7 +121,7 @@ struct ViewTests {
     @Test("fails as a sandbox, not as the command, where it cannot be made; a program's name is no option")
     func failed() async throws {
         try await Place.run { place in
-            let launcher = Launcher()
+            let launcher = Launcher.standalone
             let command = try await place.prepare(["true"], launcher: launcher)
             #expect(unsafe rename(place.folder, "\(place.base)/elsewhere") == 0)
             let done = try await launcher.run(command.command, timeout: .seconds(60))

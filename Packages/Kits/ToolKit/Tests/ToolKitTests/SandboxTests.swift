@@ -62,7 +62,9 @@ struct SandboxTests {
                 home: "\(base)/home", showing: ["\(base)/home/tools"], hiding: ["\(base)/home/work/vault"]))
         let tools = WorkspaceTools(try Workspace("\(base)/home/work"), offering: .all, shell: options)
         let command = "cd; echo $PWD; cat key work/vault/key ../data/key 2>/dev/null; cat tools/tool work/f"
-        let seen = try await tools.run(ToolCall(id: "1", name: "bash.run", input: ["command": .string(command)]))
+        let seen = try await Caller.$current.withValue(.person(HeadlessInteraction())) {
+            try await tools.run(ToolCall(id: "1", name: "bash.run", input: ["command": .string(command)]))
+        }
         #expect(seen.content == "\(base)/home\ncontent of home/tools/tool\ncontent of home/work/f\n")
     }
 
@@ -129,8 +131,9 @@ struct SandboxTests {
                 let options = ShellOptions(environment: ["PATH": "/usr/bin:/bin"], sandbox: Sandbox())
                 let tools = WorkspaceTools(try Workspace(folder), offering: .all, shell: options)
                 let command: JSON = "trap '' TERM; setsid sleep 876543 & sleep 0.05; echo ready; sleep 876543"
-                _ = try await tools.run(ToolCall(id: "1", name: "bash.run", input: ["command": command])) { _ in
-                    kill(getpid(), SIGKILL)
+                let call = ToolCall(id: "1", name: "bash.run", input: ["command": command])
+                _ = try await Caller.$current.withValue(.person(HeadlessInteraction())) {
+                    try await tools.run(call) { _ in kill(getpid(), SIGKILL) }
                 }
             }
             let deadline = ContinuousClock.now + .seconds(20)

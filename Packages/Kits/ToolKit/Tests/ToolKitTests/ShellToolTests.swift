@@ -217,8 +217,9 @@ struct ShellToolTests {
                     trap '' TERM; (while :; do sleep 1000; done) & echo $$ $! > numbers
                     echo ready; while :; do sleep 1000; done
                     """
-                _ = try await tools.run(ToolCall(id: "1", name: "bash.run", input: ["command": command])) { _ in
-                    kill(getpid(), SIGKILL)
+                let call = ToolCall(id: "1", name: "bash.run", input: ["command": command])
+                _ = try await Caller.$current.withValue(.person(HeadlessInteraction())) {
+                    try await tools.run(call) { _ in kill(getpid(), SIGKILL) }
                 }
             }
             let processes = try place.content("numbers").split(whereSeparator: \.isWhitespace).compactMap { Int32($0) }

@@ -104,7 +104,15 @@ func withPlayground<T>(
     try #require(unsafe mkdtemp(&template) != nil)
     let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     let result: Result<T, any Error>
-    do { result = .success(try await body(Playground(path, resolver))) } catch { result = .failure(error) }
+    do {
+        let playground = try Playground(path, resolver)
+        // Tools are used for somebody: nothing is started for nobody.
+        let value = try await Caller.$current.withValue(
+            .person(HeadlessInteraction()), operation: { try await body(playground) }, isolation: isolation)
+        result = .success(value)
+    } catch {
+        result = .failure(error)
+    }
     try await removeTree(path)
     return try result.get()
 }
@@ -123,7 +131,7 @@ func output(_ program: String, _ arguments: [String], in folder: String, input: 
             "GIT_CONFIG_GLOBAL": "/dev/null",
         ], workingDirectory: folder)
     command.input = .bytes(input)
-    let done = try await Launcher().run(command, outputLimit: 1 << 26, timeout: .seconds(240))
+    let done = try await Launcher.standalone.run(command, outputLimit: 1 << 26, timeout: .seconds(240))
     #expect(done.errors.isEmpty, "\(String(decoding: done.errors, as: UTF8.self))")
     return done.output
 }

@@ -25,7 +25,7 @@ struct WithdrawalTests {
             await database.close()
         case .otherProcess:
             let sql = "DELETE FROM pins; UPDATE withdrawals SET count = count + 1"
-            let done = try await Launcher().run(
+            let done = try await Launcher.standalone.run(
                 Command("sqlite3", [bench.path, sql], environment: ["PATH": "/usr/bin:/bin"]),
                 timeout: .seconds(20))
             #expect(done.status == .exited(0))

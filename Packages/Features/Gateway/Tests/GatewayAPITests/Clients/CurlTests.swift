@@ -7,7 +7,7 @@ import Testing
     private func curl(_ arguments: String...) async throws -> String {
         let command = Command(
             "curl", ["-sS", "--max-time", "30"] + arguments, environment: .inheriting(Environment.snapshot()))
-        let result = try await Launcher().run(command, timeout: .seconds(40))
+        let result = try await Launcher.standalone.run(command, timeout: .seconds(40))
         try #require(result.status == .exited(0), "\(String(decoding: result.errors, as: UTF8.self))")
         return String(decoding: result.output, as: UTF8.self)
     }

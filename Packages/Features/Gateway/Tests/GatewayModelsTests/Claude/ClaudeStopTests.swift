@@ -154,10 +154,12 @@ struct ClaudeStopTests {
                 let command = ClaudeCommand(
                     program: "\(folder)/claude", environment: ["PATH": "/usr/bin:/bin", "SEEN": "\(folder)/seen"],
                     clock: ContinuousClock(), now: { Timestamp(microseconds: 0) })
-                _ = try await command.run(
-                    ChatRequest(model: "", messages: [Message(.user, "x")]), in: folder, sandbox: nil, resume: nil,
-                    policy: ApprovalPolicy(), approve: nil, admit: { _, _ in }
-                ) { _ in kill(getpid(), SIGKILL) }
+                _ = try await Caller.$current.withValue(.person(HeadlessInteraction())) {
+                    try await command.run(
+                        ChatRequest(model: "", messages: [Message(.user, "x")]), in: folder, sandbox: nil, resume: nil,
+                        policy: ApprovalPolicy(), approve: nil, admit: { _, _ in }
+                    ) { _ in kill(getpid(), SIGKILL) }
+                }
             }
             let number = try #require(try claude.seen().first?.int)
             #expect(try await ends(number))

@@ -86,7 +86,10 @@ struct ScriptedClaude: Sendable {
                 ["PATH": "/usr/bin:/bin", "SEEN": "\(folder)/seen"].merging(variables) { $1 })
             let command = ClaudeCommand(
                 program: program, environment: environment, clock: clock, now: { Timestamp(microseconds: 1_000_000) })
-            return try await body(ScriptedClaude(folder: folder, command: command))
+            // It is started for somebody.
+            return try await Caller.$current.withValue(
+                .person(HeadlessInteraction()),
+                operation: { try await body(ScriptedClaude(folder: folder, command: command)) }, isolation: isolation)
         }
     }
 

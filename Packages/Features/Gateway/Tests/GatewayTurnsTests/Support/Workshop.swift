@@ -40,7 +40,9 @@ struct Workshop: Sendable {
                 store: store, providers: { models }, settings: settings, sources: { sources }, clock: clock, now: now,
                 tracer: tracer, folders: FolderRecordFile("\(folder)/state/folders.json"))
             do {
-                try await body(Workshop(folder: folder, store: store, turns: turns, project: project))
+                let workshop = Workshop(folder: folder, store: store, turns: turns, project: project)
+                // Turns run for somebody: nothing is started for nobody.
+                try await Caller.$current.withValue(.person(HeadlessInteraction())) { try await body(workshop) }
             } catch {
                 await turns.close()
                 await store.close()

@@ -75,7 +75,7 @@ public struct Nginx: Sendable {
                 "python3", ["-c", NginxConfiguration.launcher, folder], environment: PeerPrograms.environment(),
                 workingDirectory: folder)
             command.input = .pipe
-            return try await Launcher().withChild(command, grace: .milliseconds(500)) { child in
+            return try await Launcher.standalone.withChild(command, grace: .milliseconds(500)) { child in
                 let line = try await child.output.nextLine().map { String(decoding: $0, as: UTF8.self) } ?? ""
                 let ports = line.split(separator: " ").compactMap { Int($0) }
                 guard ports.count == 2 else {

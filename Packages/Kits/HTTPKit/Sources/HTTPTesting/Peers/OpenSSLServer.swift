@@ -19,7 +19,7 @@ public enum OpenSSLServer {
                     + options,
                 environment: PeerPrograms.environment())
             command.input = .pipe
-            return try await Launcher().withChild(command, grace: .milliseconds(200)) { child in
+            return try await Launcher.standalone.withChild(command, grace: .milliseconds(200)) { child in
                 while let line = try await child.output.nextLine().map({ String(decoding: $0, as: UTF8.self) }) {
                     guard line.hasPrefix("ACCEPT "), let port = line.split(separator: ":").last.flatMap({ Int($0) })
                     else { continue }

@@ -42,7 +42,7 @@ public struct PythonPeer: Sendable {
             try PeerPrograms.python(), ["-u", "-c", "\(watched)\n\(program)"] + arguments,
             environment: PeerPrograms.environment())
         command.input = .pipe
-        return try await Launcher().withChild(command, grace: .milliseconds(200)) { child in
+        return try await Launcher.standalone.withChild(command, grace: .milliseconds(200)) { child in
             guard let line = try await child.output.nextLine(),
                 let port = Int(String(decoding: line, as: UTF8.self))
             else {
@@ -62,7 +62,7 @@ public struct PythonPeer: Sendable {
         var command = Command(
             try PeerPrograms.python(), ["-c", source] + arguments, environment: PeerPrograms.environment())
         command.input = .bytes(input)
-        let result = try await Launcher().run(command, timeout: limit)
+        let result = try await Launcher.standalone.run(command, timeout: limit)
         guard result.status == .exited(0) else {
             throw ScriptError.failed("a Python peer failed: \(String(decoding: result.errors, as: UTF8.self))")
         }

@@ -8,7 +8,7 @@ public enum ProgramFile {
         var command = Command(
             "sh", ["-c", "cat >\"$0\" && chmod 755 \"$0\"", path], environment: ["PATH": "/usr/bin:/bin"])
         command.input = .bytes(Array(text.utf8))
-        let done = try await Launcher().run(command, timeout: .seconds(300))
+        let done = try await Launcher.standalone.run(command, timeout: .seconds(300))
         guard done.status.isSuccess else {
             throw ScriptError.failed(String(decoding: done.errors, as: UTF8.self))
         }

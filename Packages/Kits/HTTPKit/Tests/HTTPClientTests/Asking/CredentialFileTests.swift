@@ -106,7 +106,7 @@ struct CredentialFileTests {
         try await TemporaryDirectory.run { folder in
             let files = try all.client.write(into: folder, as: "client")
             let encrypted = "\(folder)/encrypted.key"
-            let made = try await Launcher().run(
+            let made = try await Launcher.standalone.run(
                 Command(
                     "openssl",
                     ["pkey", "-in", files.key, "-aes256", "-passout", "pass:correct horse", "-out", encrypted],

@@ -74,7 +74,7 @@ import Testing
                 "python3", ["-u", "-c", Self.program, "\(server.port)", "\(streams)", "\(idle)"],
                 environment: .inheriting(Environment.snapshot()))
             command.input = .pipe
-            try await Launcher().withChild(command) { peer in
+            try await Launcher.standalone.withChild(command) { peer in
                 func line() async throws -> String {
                     try await peer.output.nextLine().map { String(decoding: $0, as: UTF8.self) }
                         ?? String(decoding: peer.errorTail, as: UTF8.self)

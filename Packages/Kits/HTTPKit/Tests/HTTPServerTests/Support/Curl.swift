@@ -10,7 +10,7 @@ enum Curl {
     static func bytes(_ arguments: [String]) async throws -> [UInt8] {
         let command = Command(
             "curl", ["-sS", "--max-time", "30"] + arguments, environment: .inheriting(Environment.snapshot()))
-        let result = try await Launcher().run(command, timeout: .seconds(40))
+        let result = try await Launcher.standalone.run(command, timeout: .seconds(40))
         guard result.status == .exited(0) else {
             throw RawClient.Failed(
                 "curl ended with \(result.status): \(String(decoding: result.errors, as: UTF8.self))")

@@ -29,6 +29,7 @@ struct processkit_spawn {
     int passed_count;
     bool session; // whether the child's group is a session too, without a terminal
     bool no_core; // whether neither it nor what it starts leaves core dumps
+    bool no_groups; // whether an administrator's groups beside the own one are dropped
     unsigned long most_tasks; // processes and threads of the user that it may add to; 0 for any
     unsigned long most_data; // bytes of memory of its own that each process may have; 0 for any
     bool supervised; // whether all that it starts ends with it, and at the end of `watched`

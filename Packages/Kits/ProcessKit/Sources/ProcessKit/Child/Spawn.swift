@@ -29,6 +29,7 @@ struct Spawn {
                             directory: directory, standard: standard, watched: pipes.theirs[3],
                             passed: passed.baseAddress, passed_count: Int32(passed.count),
                             session: command.hasOwnSession, no_core: command.hasNoCore,
+                            no_groups: command.hasNoGroups,
                             most_tasks: UInt(command.mostTasks ?? 0), most_data: UInt(command.mostData ?? 0),
                             supervised: command.endsDescendants, restriction: restriction, terminal: terminal ?? -1)
                         return unsafe processkit_spawn(&request, &process, &pidfd, &stage)

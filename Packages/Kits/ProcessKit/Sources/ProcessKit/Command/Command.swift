@@ -22,6 +22,8 @@ public struct Command: Sendable {
     public var endsWithParent = false
     /// Whether neither the child nor what it starts can leave a core dump: its memory may hold what is in no file.
     public var hasNoCore = false
+    /// Whether the child of an administrator has no group beside its own; others keep theirs.
+    public var hasNoGroups = false
     /// Whether what the child has started goes on once the child itself has ended, as `setsid --fork` means it to.
     /// Otherwise it is killed with the group. For
     /// `Launcher.withChild`: `run` kills it in any case.

@@ -13,6 +13,7 @@ extension Launcher {
         (command.input, command.output, command.errors) = (.inherit, .inherit, .inherit)
         // It ends with its terminal.
         (command.endsWithParent, command.endsDescendants) = (false, false)
+        try requireCaller(for: command)
         try Task.checkCancellation()
         processkit_settle_signals()
         let terminal = Terminal()

@@ -1,4 +1,5 @@
 import CProcessKit
+import Capabilities
 import LoopKit
 import Synchronization
 
@@ -9,12 +10,26 @@ import Synchronization
 ///         Command("uname", ["-r"], environment: ["PATH": "/usr/bin:/bin"]), timeout: .seconds(5))
 public final class Launcher: Sendable {
     private let loop = EventLoop()
+    private let isStandalone: Bool
 
-    /// A launcher without a thread; that starts with the first child.
-    public init() {}
+    /// A launcher without a thread; that starts with the first child. It starts nothing for nobody: a caller has to be bound.
+    public convenience init() {
+        self.init(isStandalone: false)
+    }
+
+    private init(isStandalone: Bool) {
+        self.isStandalone = isStandalone
+    }
+
+    /// One for programs that have no callers, such as tests and benchmarks.
+    public static var standalone: Launcher { Launcher(isStandalone: true) }
 
     deinit {
         loop.stop()
+    }
+
+    func requireCaller(for command: Command) throws(AccessFailure) {
+        if !isStandalone { try Caller.grantHere.check(.child(command.executable)) }
     }
 
     /// Runs `body` with a running child, and ends the child and its group before it returns, however `body` ends.
@@ -25,6 +40,7 @@ public final class Launcher: Sendable {
         _ command: Command, grace: Duration = .seconds(2), isolation: isolated (any Actor)? = #isolation,
         _ body: (ChildProcess) async throws -> Result
     ) async throws -> Result {
+        try requireCaller(for: command)
         try Task.checkCancellation()
         // Before there is a child, so that a thread that cannot be had costs nothing.
         do throws(LoopError) { try loop.start() } catch { throw ProcessError.watching(error) }

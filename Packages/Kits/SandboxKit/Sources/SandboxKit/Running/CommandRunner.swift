@@ -7,7 +7,7 @@ public final class CommandRunner: Sendable {
     /// How long a command has after it was asked to end.
     static let grace = Duration.milliseconds(200)
 
-    private let launcher = Launcher()
+    private let launcher: Launcher
     private let variables: [String: String]
     private let sandbox: Sandbox?
     private let engine: SandboxEngine
@@ -16,10 +16,11 @@ public final class CommandRunner: Sendable {
     ///   - variables: all that commands get.
     ///   - sandbox: what they see and may change; nil for what the user sees and may change.
     public convenience init(variables: [String: String], sandbox: Sandbox?) {
-        self.init(variables: variables, sandbox: sandbox, by: nil)
+        self.init(variables: variables, sandbox: sandbox, by: nil, launcher: Launcher())
     }
 
-    init(variables: [String: String], sandbox: Sandbox?, by engine: Engine?) {
+    init(variables: [String: String], sandbox: Sandbox?, by engine: Engine?, launcher: Launcher) {
+        self.launcher = launcher
         self.variables = variables
         self.sandbox = sandbox
         self.engine = SandboxEngine(launcher: launcher, variables: variables, by: engine)

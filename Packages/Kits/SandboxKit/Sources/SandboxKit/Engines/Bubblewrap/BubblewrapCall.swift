@@ -29,6 +29,8 @@ final class BubblewrapCall: Sendable {
         self.status = try MemoryFile.holding([])
         command.descriptors = [self.options.rawValue, self.filter.rawValue, self.status.rawValue]
         command.errors = .tail(limit: 4096)
+        // In a name space of users nobody can drop them.
+        command.hasNoGroups = true
         CommandLimits.apply(to: &command)
         self.command = command
     }
