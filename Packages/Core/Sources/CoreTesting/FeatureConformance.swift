@@ -23,15 +23,16 @@ public enum FeatureConformance {
     ///   - others: features that it needs.
     ///   - folder: where everything of the person lies; one of the test's own for features that keep something.
     ///   - environment: the variables that its actions find.
-    ///   - samples: arguments for actions that need some, in the order in which they are done first. What only reads and
-    ///     needs no arguments is done without being named.
+    ///   - samples: arguments for actions, in the order in which they are done first. All others are done too, with nothing
+    ///     but what they need.
+    ///   - lasting: actions that go on until they are cancelled, such as a server.
     ///   - texts: parameters that are plain texts although they sound as if they named a file, a server or a secret, as
     ///     `action.parameter`, each with the reason why a grant need not decide about it.
     ///   - limits: how long it may take to start and to stop.
     public static func violations(
         of feature: any Feature.Type, with others: [any Feature.Type] = [], in folder: String = "/nonexistent",
         environment: [String: String] = [:], doing samples: KeyValuePairs<String, JSONObject> = [:],
-        texts: [String: String] = [:], limits: WorkbenchSession.Limits = .init()
+        lasting: Set<String> = [], texts: [String: String] = [:], limits: WorkbenchSession.Limits = .init()
     ) async throws -> [String] {
         var found: [String] = []
         let manifest = feature.manifest
@@ -48,8 +49,10 @@ public enum FeatureConformance {
         guard found.isEmpty else { return found }
         found += try await lifeViolations(manifest.id, test, limits, before)
         guard found.isEmpty else { return found }
-        found += try await SessionConformance(manifest.id, [feature] + others, folder, environment, samples)
-            .violations()
+        found += try await SessionConformance(
+            manifest.id, [feature] + others, folder, environment, samples, lasting: lasting
+        )
+        .violations()
         if try await before.haveGrown() { found.append("its actions left a file, a socket or a pipe open") }
         if ChildProcesses.exist() { found.append("its actions left a child process behind") }
         return found

@@ -14,7 +14,7 @@ public struct ActionContext: Sendable {
     /// Who asks for it.
     public let caller: Caller
     /// Opens spans.
-    public let tracer: Tracer
+    public var tracer: Tracer { generation.tracer }
     private let output: any ActionOutput
 
     package init(
@@ -24,7 +24,6 @@ public struct ActionContext: Sendable {
         self.generation = generation
         self.caller = caller
         self.output = output
-        tracer = generation.tracer
     }
 
     /// Asks the person; fails with a clear error when nobody can answer.

@@ -20,7 +20,8 @@ struct GatewayFeatureTests {
                         "gateway.project.add": ["folder": .string("\(folder)/work")], "gateway.token.show": [:],
                         "gateway.token.create": ["name": "ci"],
                         "gateway.stop": [:], "gateway.project.remove": ["project": "none"],
-                    ],
+                        "gateway.serve": ["port": 0],
+                    ], lasting: ["gateway.serve"],
                     texts: [
                         "gateway.serve.address": "where we listen", "gateway.project.add.name": "nothing but a name",
                         "gateway.project.list.search": "words",
