@@ -137,6 +137,11 @@ struct SettingsTests {
             #expect(try await bench("config untrust").code == 0)
             #expect(try await value() == "true")
             #expect(try await bench("config untrust").code == 2)
+
+            try write("{lab", to: project)
+            let broken = try await bench("config trust")
+            #expect(broken.code != 0 && broken.errors.contains("config.json:1:"), "\(broken.errors)")
+            #expect(!broken.errors.contains("something unexpected"))
         }
     }
 

@@ -171,6 +171,31 @@ struct RunnerStoryTests {
             #expect(try await run().code == 3)
             #expect(try await home.martlet("run", "project/.martlet/bundles/own.yaml").code == 0)
             #expect(try await home.martlet("run", "nobody").code == 2)
+            // Whoever names the bundle that was refused means its project.
+            #expect(try await home.martlet("config", "trust", "project/.martlet/bundles/own.yaml").code == 0)
+            #expect(try await run().code == 0)
+        }
+    }
+
+    @Test("goes on with a project's own bundle only for as long as that is trusted")
+    func withdrawnTrust() async throws {
+        try await RunnerHome.with { home in
+            func martlet(_ words: String) async throws -> Program.Run {
+                try await Program.martlet.shell(
+                    "cd project && $M \(words)", home: home.path, adding: home.variables)
+            }
+            let bundle = ".martlet/bundles/own.yaml"
+            try home.write("{name: own, steps: [{action: run.expect, with: {that: false}}]}", "project/\(bundle)")
+            #expect(try await martlet("config trust").code == 0)
+            #expect(try await martlet("run own").code == 1)
+            #expect(try await martlet("run --resume last").code == 1)
+            #expect(try await martlet("config untrust").code == 0)
+            let refused = try await martlet("run --resume last")
+            #expect(refused.code == 3 && refused.errors.contains("is not trusted"), "\(refused.errors)")
+            // Whoever names its file has allowed it, then and now.
+            #expect(try await martlet("run --resume last \(bundle)").code == 1)
+            #expect(try await martlet("run \(bundle)").code == 1)
+            #expect(try await martlet("run --resume last").code == 1)
         }
     }
 

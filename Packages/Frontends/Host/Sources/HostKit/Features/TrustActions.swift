@@ -48,6 +48,8 @@ enum TrustActions {
             let layer = try SettingsLayer(
                 origin: .project(file: file), text: try Files.read(file, limit: SettingsLoader.largestFile))
             return host.catalogue.risky(in: layer.value)
+        } catch let problem as SettingsProblem {
+            throw SettingsFailure([problem])
         } catch let error as FileError where error.kind == .notFound {
             guard try !TrustedBundles.all(besides: file).isEmpty else { throw error }
             return [:]
@@ -66,8 +68,13 @@ enum TrustActions {
         let absolute = host.locations.absolute(try context.text(of: path))
         guard Files.exists(absolute) else { return absolute }
         let real = try Files.canonical(absolute)
-        guard try Files.info(real).kind == .directory else { return real }
-        return "\(real)/\(SettingsLoader.projectFolder)/\(SettingsLoader.fileName)"
+        if try Files.info(real).kind == .directory {
+            return "\(real)/\(SettingsLoader.projectFolder)/\(SettingsLoader.fileName)"
+        }
+        // One of a project's bundles means the project.
+        let folder = "/\(SettingsLoader.projectFolder)/"
+        guard let project = real.ranges(of: folder).last else { return real }
+        return real[..<project.lowerBound] + folder + SettingsLoader.fileName
     }
 }
 

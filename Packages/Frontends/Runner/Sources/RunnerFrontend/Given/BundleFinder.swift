@@ -21,14 +21,25 @@ struct BundleFinder {
                 let path = "\(folder)/\(name)\(ending)"
                 let text = try Self.text(path)
                 guard folder == folders[0] else { return BundleLibrary(try BundleSource(text, file: path), .person) }
-                guard trusted?.trusts(path, content: text) == true else { throw RunnerError.notTrusted(path) }
-                let project = String(folder.dropLast("/.martlet/bundles".count))
-                return BundleLibrary(
-                    try BundleSource(text, file: path),
-                    .project(folder: project, config: host.locations.config, trusted: trusted))
+                return try ofProject(path, text)
             }
         }
         throw RunnerError.unknownName(name, folders: folders)
+    }
+
+    /// The bundle of a run that goes on. What was found among a project's bundles has to be trusted still.
+    func again(_ file: String, needsTrust: Bool) throws -> BundleLibrary {
+        needsTrust
+            ? try ofProject(file, try Self.text(file)) : BundleLibrary(try Self.read(file), .person)
+    }
+
+    private func ofProject(_ path: String, _ text: [UInt8]) throws -> BundleLibrary {
+        guard trusted?.trusts(path, content: text) == true else { throw RunnerError.notTrusted(path) }
+        // That of .martlet/bundles.
+        let folder = AbsolutePath(path).folder.folder.folder.text
+        return BundleLibrary(
+            try BundleSource(text, file: path),
+            .project(folder: folder, config: host.locations.config, trusted: trusted))
     }
 
     /// A path as seen from where the command runs.

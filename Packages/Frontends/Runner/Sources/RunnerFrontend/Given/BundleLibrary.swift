@@ -31,6 +31,9 @@ final class BundleLibrary: Sendable {
         self.origin = origin
     }
 
+    /// Whether it runs only for as long as it is trusted.
+    var needsTrust: Bool { if case .project = origin { true } else { false } }
+
     /// The folder of the project among whose bundles it is, also for who names it by its path.
     var projectFolder: String? {
         guard let slash = root.file.lastIndex(of: "/") else { return nil }

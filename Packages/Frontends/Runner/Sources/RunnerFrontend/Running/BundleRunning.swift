@@ -41,8 +41,11 @@ struct BundleRunning: Sendable {
         let unfinished = wish.resume == nil ? nil : try await services.journal.unfinished(wish.resume)
         guard let name = wish.bundle ?? unfinished?.file else { throw RunnerError.noBundle }
         let library =
-            unfinished.map { $0.file } == name
-            ? BundleLibrary(try BundleFinder.read(name), .person) : try finder.find(name)
+            if wish.bundle == nil, let unfinished {
+                try finder.again(name, needsTrust: unfinished.needsTrust)
+            } else {
+                try finder.find(name)
+            }
         let environment = EnvironmentValues(context)
         let (bundle, inputs) = try await check(
             library, before: unfinished?.inputs ?? [:], mustBe: unfinished?.digest, environment)
@@ -69,7 +72,8 @@ struct BundleRunning: Sendable {
         if wish.isUnkept { return .unkept(at: host.now()) }
         do {
             return try await services.journal.begin(
-                bundle, digest: library.digest, inputs: inputs, alone: wish.isAlone, redactor: host.redactor)
+                bundle, digest: library.digest, inputs: inputs, needsTrust: library.needsTrust, alone: wish.isAlone,
+                redactor: host.redactor)
         } catch {
             // What cannot be kept may still be run; another run that goes on, or a signal, is no matter of the journal.
             if error is RunError || error is CancellationError { throw error }

@@ -8,10 +8,11 @@ extension Journal {
     /// Begins a run.
     ///
     /// - Parameters:
+    ///   - needsTrust: whether it goes on only for as long as its bundle is trusted.
     ///   - alone: refuses that while another run of the same file goes on.
     ///   - redactor: knows the secrets that are not stored, wherever they stand.
     public func begin(
-        _ bundle: Bundle, digest: String? = nil, inputs: JSONObject, alone: Bool = false,
+        _ bundle: Bundle, digest: String? = nil, inputs: JSONObject, needsTrust: Bool = false, alone: Bool = false,
         redactor: Redactor = Redactor(), eventsKept: Int = RunOptions().eventsKept
     ) async throws -> JournalRun {
         let time = now()
@@ -39,10 +40,10 @@ extension Journal {
             }
             try connection.run(
                 """
-                INSERT INTO runs (id, name, file, digest, inputs, started, status, holder, number)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM runs))
+                INSERT INTO runs (id, name, file, digest, inputs, started, status, holder, needs_trust, number)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM runs))
                 """, id.text, bundle.name, bundle.source.file, digest ?? bundle.source.digest, text, time,
-                RunSummary.Status.running.rawValue, held.holder)
+                RunSummary.Status.running.rawValue, held.holder, needsTrust ? 1 : 0)
             // Known before others can see it, or it would look as if it had broken off.
             return (id, held.hold(id.text))
         }
@@ -56,21 +57,28 @@ extension Journal {
         public let digest: String
         /// Secret ones say nothing but that.
         public let inputs: JSONObject
+        public let needsTrust: Bool
     }
 
     /// A run by its name, by the beginning of it, or the newest.
     public func unfinished(_ name: String?) async throws -> Unfinished {
         let row = try await find(name)
         let stored = try await database.read { connection in
-            try connection.first("SELECT file, digest, inputs, holder FROM runs WHERE id = ?", row.id) { row in
-                (try row[0] as String, try row[1] as String, try row[2] as String, try row[3] as String?)
+            try connection.first(
+                "SELECT file, digest, inputs, holder, needs_trust FROM runs WHERE id = ?", row.id
+            ) { row in
+                (
+                    try row[0] as String, try row[1] as String, try row[2] as String, try row[3] as String?,
+                    try row[4] as Int
+                )
             }
         }
-        guard let (file, digest, inputs, holder) = stored else { throw RunError.unknown(row.id) }
+        guard let (file, digest, inputs, holder, needsTrust) = stored else { throw RunError.unknown(row.id) }
         if held.isHeld(row.id, by: holder) { throw RunError.stillRunning(row.id) }
         guard row.status != .ok else { throw RunError.alreadyDone(row.id) }
         return Unfinished(
-            id: RunID(row.id), file: file, digest: digest, inputs: try JSON(parsing: Array(inputs.utf8)).object ?? [:])
+            id: RunID(row.id), file: file, digest: digest, inputs: try JSON(parsing: Array(inputs.utf8)).object ?? [:],
+            needsTrust: needsTrust == 1)
     }
 
     /// Goes on with a run: what was over is known and not done again, unless it failed and that is asked for.

@@ -76,5 +76,11 @@ public final class Journal: Sendable {
             DELETE FROM cache;
             ALTER TABLE cache ADD COLUMN made INTEGER NOT NULL DEFAULT 0;
             """),
+        Migration(
+            "trust",
+            """
+            -- Whether its bundle was found among those of a project, which are run for as long as they are trusted.
+            ALTER TABLE runs ADD COLUMN needs_trust INTEGER NOT NULL DEFAULT 0;
+            """),
     ]
 }
