@@ -133,19 +133,9 @@ public struct Grant: Sendable, Hashable {
             }
             return nil
         case .credential(let name):
-            for layer in layers where layer.holder == .nobody {
-                return .deny(
-                    rule: "\(layer.holder.words) may not use the secret \(PlainText.escape(name.text))",
-                    mend: layer.mend("secrets", nil, ""))
-            }
-            return nil
+            return refusalOfNobody("use the secret \(PlainText.escape(name.text))")
         case .child(let name):
-            for layer in layers where layer.holder == .nobody {
-                return .deny(
-                    rule: "\(layer.holder.words) may not start \(PlainText.escape(name))",
-                    mend: layer.mend("programs", nil, ""))
-            }
-            return nil
+            return refusalOfNobody("start \(PlainText.escape(name))")
         case .program(let name):
             for layer in layers where layer.programs?.contains(where: { Pattern.fits($0, name) }) == false {
                 let shown = PlainText.escape(name)
@@ -198,8 +188,17 @@ public struct Grant: Sendable, Hashable {
             return .ask(rule: "\(layer.holder.words) does not permit the tool \(shown)")
         }
         if isOwn { return nil }
-        if !isPermitted { return .ask(rule: "no rule and no grant permits it, and the mode is \(use.mode.rawValue)") }
+        if !isPermitted {
+            let mode = use.mode.map { ", and the mode is \($0.rawValue)" } ?? ""
+            return .ask(rule: "no rule and no grant permits it\(mode)")
+        }
         return use.reach.command?.isSandboxed == false ? .ask(rule: "no sandbox keeps the command from anything") : nil
+    }
+
+    /// What every caller may do.
+    private func refusalOfNobody(_ what: @autoclosure () -> String) -> GrantDecision? {
+        guard let nobody = layers.first(where: { $0.holder == .nobody }) else { return nil }
+        return .deny(rule: "\(nobody.holder.words) may not \(what())", mend: nobody.mend("", nil, ""))
     }
 
     /// Counts an action or a tool call.

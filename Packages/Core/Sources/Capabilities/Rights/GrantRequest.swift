@@ -9,9 +9,9 @@ public enum GrantRequest: Sendable, Hashable {
     case path(String, PathPurpose)
     /// The value of a secret.
     case secret(SecretName)
-    /// A secret that signs a request to the server that it was made for, which needs no permission but somebody who asks.
+    /// A secret that signs a request to the server that it was made for. It needs a caller, and no permission.
     case credential(SecretName)
-    /// A program that our own code starts for what it does, which needs no permission but somebody who asks.
+    /// A program that our own code starts for its work. It needs a caller, and no permission.
     case child(String)
     /// A program that an action runs.
     case program(String)

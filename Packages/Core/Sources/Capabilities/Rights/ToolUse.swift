@@ -6,14 +6,15 @@ public struct ToolUse: Sendable, Hashable {
     /// Whether it reaches others than this machine, or costs something.
     public let sends: Bool
     public let reach: ToolReach
-    /// How far the model goes where no rule says anything else.
-    public let mode: ToolMode
+    /// How far the model goes where no rule says anything else; nil where somebody else has decided that it be asked, as a
+    /// server does whose words about a tool count for nothing.
+    public let mode: ToolMode?
     /// What the rules of the person say of it; nil where none is about it.
     public let ruling: ApprovalVerdict?
 
     public init(
         _ tool: String, of source: String, _ effect: Effect, sends: Bool = false, reach: ToolReach = ToolReach(),
-        mode: ToolMode = .readOnly, ruling: ApprovalVerdict? = nil
+        mode: ToolMode?, ruling: ApprovalVerdict? = nil
     ) {
         self.tool = tool
         self.source = source
@@ -26,7 +27,7 @@ public struct ToolUse: Sendable, Hashable {
 
     /// Whether the mode allows it by itself.
     public var isWithinMode: Bool {
-        if sends { return false }
+        guard let mode, !sends else { return false }
         if effect == .reads { return true }
         if let command = reach.command { return mode == .full && command.isSandboxed }
         return mode != .readOnly && reach.onlyWritesPaths

@@ -26,7 +26,7 @@ struct GrantTests {
     func person() {
         for request in Self.everything { #expect(Grant.person.decide(request).isAllowed) }
         #expect(
-            Grant.person.decide(.tool(ToolUse("write", of: "files", .writes)))
+            Grant.person.decide(.tool(ToolUse("write", of: "files", .writes, mode: .readOnly)))
                 == .ask(rule: "no rule and no grant permits it, and the mode is read-only"))
     }
 
@@ -35,7 +35,7 @@ struct GrantTests {
         let requests =
             Self.everything + [
                 .path("/tmp/x", .read), .secret("openai"), .program("make"), .network, .route([.read]),
-                .tool(ToolUse("read", of: "files", .reads)), .credential("openai"), .child("git"),
+                .tool(ToolUse("read", of: "files", .reads, mode: .readOnly)), .credential("openai"), .child("git"),
                 .address("127.0.0.1", port: 80, host: "a.example"),
             ]
         for request in requests {
@@ -79,9 +79,9 @@ struct GrantTests {
         ] { #expect(client.decide(request).isAllowed) }
         // The person's rules decide about tools.
         #expect(
-            client.decide(.tool(ToolUse("write", of: "files", .writes)))
+            client.decide(.tool(ToolUse("write", of: "files", .writes, mode: .readOnly)))
                 == .ask(rule: "no rule and no grant permits it, and the mode is read-only"))
-        #expect(client.decide(.tool(ToolUse("write", of: "files", .writes, ruling: .allow))).isAllowed)
+        #expect(client.decide(.tool(ToolUse("write", of: "files", .writes, mode: .readOnly, ruling: .allow))).isAllowed)
         #expect(client.decide(.action("config.set", .writes, .byName)).isDenied)
     }
 
@@ -326,11 +326,19 @@ struct GrantTests {
         #expect(!reader.decide(.secret("openai")).isAllowed && !reader.decide(.path("/", .read)).isAllowed)
     }
 
+    @Test("lets no model read what somebody else wants to be asked about, unless a bundle names the tool")
+    func askedElsewhere() {
+        let use = ToolUse("read", of: "files", .reads, mode: nil)
+        #expect(Grant.person.decide(.tool(use)) == .ask(rule: "no rule and no grant permits it"))
+        #expect(!grant().decide(.tool(use)).isAllowed && grant(tools: ["files/*"]).decide(.tool(use)).isAllowed)
+        #expect(Grant.person.decide(.tool(ToolUse("read", of: "files", .reads, mode: .readOnly))).isAllowed)
+    }
+
     @Test("agrees to tools that each of its layers names")
     func tools() {
         func use(
             _ tool: String, _ source: String, _ effect: Effect = .writes, _ ruling: ApprovalVerdict? = nil
-        ) -> GrantRequest { .tool(ToolUse(tool, of: source, effect, ruling: ruling)) }
+        ) -> GrantRequest { .tool(ToolUse(tool, of: source, effect, mode: .readOnly, ruling: ruling)) }
         let both = grant(tools: ["files/*", "web/search"]).narrowed(by: grant(tools: ["*/read*"]))
         #expect(both.decide(use("read_file", "files")).isAllowed)
         #expect(

@@ -119,7 +119,7 @@ struct GatewayTests {
 
     /// Asks whether it may write, says what it was told, and is done. The answer comes on another connection.
     private static func asking(
-        _ answered: AsyncStream<JSON>.Continuation, letsMakeRules: Bool = true
+        _ answered: AsyncStream<JSON>.Continuation, letsMakeRules: Bool = true, effect: String = "writes"
     ) -> ScriptedServer.Script {
         let told = Gate()
         return { connection in
@@ -138,7 +138,7 @@ struct GatewayTests {
                 Answers.first + Answers.piece("I write.")
                     + #"data: {"object":"tool_use","id":"t1","name":"fs.write","input":{"path":"a.txt"}}"# + "\n\n"
                     + #"data: {"object":"approval_request","id":"approval_1","session_id":"s-1","tool_id":"t1","#
-                    + #""name":"fs.write","source":"files","input":{"path":"a.txt"},"effect":"writes","#
+                    + #""name":"fs.write","source":"files","input":{"path":"a.txt"},"effect":"\#(effect)","#
                     + #""summary":"Writes","expires_in_ms":60000}"# + "\n\n")
             try told.hold(connection)
             try connection.send(
@@ -185,10 +185,12 @@ struct GatewayTests {
         }
     }
 
-    @Test("that asks where nobody is there is told no at once, and the exit says so")
-    func nobody() async throws {
+    /// Whatever it says that the tool does: those are the server's words.
+    @Test(
+        "that asks where nobody is there is told no at once, and the exit says so", arguments: ["writes", "reads"])
+    func nobody(effect: String) async throws {
         let (answers, answered) = AsyncStream.makeStream(of: JSON.self)
-        try await withGateway(Self.asking(answered)) { desk in
+        try await withGateway(Self.asking(answered, effect: effect)) { desk in
             let done = try await desk.say("Write")
             answered.finish()
             let told = await answers.reduce(into: [JSON]()) { $0.append($1) }

@@ -27,7 +27,7 @@ struct BundleFinder {
         throw RunnerError.unknownName(name, folders: folders)
     }
 
-    /// The bundle of a run that goes on. What was found among a project's bundles has to be trusted still.
+    /// The bundle of a run that is resumed. One of a project's bundles must still be trusted.
     func again(_ file: String, needsTrust: Bool) throws -> BundleLibrary {
         needsTrust
             ? try ofProject(file, try Self.text(file)) : BundleLibrary(try Self.read(file), .person)

@@ -23,7 +23,7 @@ extension GrantedPath {
     /// What was a regular file a moment ago.
     private func open(_ bounds: Bounds) throws(FileError) -> FileDescriptor {
         let root = try opened(bounds, "read")
-        if let file = try openWithoutLinks(root, bounds) { return file }
+        if let file = openWithoutLinks(root, bounds) { return file }
         // It is looked at before it is opened, for opening alone can set off a device.
         let place = try open(root, bounds.rest, to: .look, "read")
         try require(Folder.location(of: place), bounds, "read")
@@ -89,7 +89,7 @@ extension GrantedPath {
 
     /// Opens the file where no link is on its way, as on most ways there is none: then it is where its path says, and nobody
     /// has to ask the system where that is. Nil where it has to be looked for with care.
-    private func openWithoutLinks(_ root: Folder, _ bounds: Bounds) throws(FileError) -> FileDescriptor? {
+    private func openWithoutLinks(_ root: Folder, _ bounds: Bounds) -> FileDescriptor? {
         guard root.resolver == .kernel, !bounds.rest.isEmpty else { return nil }
         // Where the root is called what it is, the grant has decided about this very place.
         guard bounds.root.path == bounds.root.canonical || bounds.allows(bounds.place) else { return nil }
@@ -247,8 +247,7 @@ extension GrantedPath {
 }
 
 extension Folder: FolderHandle {
-    /// What is at an absolute path without links, since there was none in it. Whoever may only pass through it may work
-    /// below it.
+    /// Opens the folder at a canonical path, and follows no link. It needs no right to list the folder.
     fileprivate convenience init(
         lookingAt canonical: String, for operation: String, naming shown: String
     ) throws(FileError) {

@@ -31,8 +31,10 @@ public struct ApprovalRequest: Sendable, Hashable {
 
     /// What a grant decides about.
     ///
-    /// - Parameter ruling: what the rules of the person say; nil where none is about it.
-    public func use(in mode: ToolMode, ruling: ApprovalVerdict?) -> ToolUse {
+    /// - Parameters:
+    ///   - mode: how far the model goes where no rule says anything else; nil where it is asked about in any case.
+    ///   - ruling: what the rules of the person say; nil where none is about it.
+    public func use(in mode: ToolMode?, ruling: ApprovalVerdict?) -> ToolUse {
         ToolUse(tool, of: source, effect, sends: sends, reach: reach, mode: mode, ruling: ruling)
     }
 
