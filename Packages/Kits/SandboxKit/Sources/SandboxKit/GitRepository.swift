@@ -26,7 +26,7 @@ struct GitRepository {
     init?(of top: AbsolutePath) throws(SandboxError) {
         let git = top.appending(Self.name)
         self.top = top
-        guard let line = Self.line(git.text) else {
+        guard let line = try Self.line(git.text) else {
             // A folder, or nothing.
             guard Files.exists("\(git.text)/HEAD") else { return nil }
             (self.path, self.own, self.common, self.isBound) = (git.text, git, git, true)
@@ -36,14 +36,14 @@ struct GitRepository {
         path = AbsolutePath.joined(String(line.dropFirst(Self.mark.count)), in: top.text)
         guard let own = Self.place(path), Files.exists("\(own.text)/HEAD") else { return nil }
         self.own = own
-        guard let shared = Self.line("\(own.text)/commondir") else {
+        guard let shared = try Self.line("\(own.text)/commondir") else {
             self.common = own
             isBound = try Self.checkout(of: own) == top
             return
         }
         guard let common = Self.place(AbsolutePath.joined(shared, in: own.text)) else { return nil }
         self.common = common
-        let back = Self.line("\(own.text)/gitdir").flatMap { Self.place(AbsolutePath.joined($0, in: own.text)) }
+        let back = try Self.line("\(own.text)/gitdir").flatMap { Self.place(AbsolutePath.joined($0, in: own.text)) }
         isBound = own.folder == common.appending("worktrees") && back == git
     }
 
@@ -98,7 +98,7 @@ extension GitRepository {
         mutating func add(_ git: AbsolutePath) throws(SandboxError) {
             let settings = git.appending("config").text
             for own in try folders(in: git.appending("worktrees")) {
-                if let path = GitRepository.line("\(own.text)/gitdir"),
+                if let path = try GitRepository.line("\(own.text)/gitdir"),
                     let top = GitRepository.place(
                         AbsolutePath(AbsolutePath.joined(path, in: own.text)).folder.text)
                 {
@@ -126,7 +126,8 @@ extension GitRepository {
 
         private mutating func folders(in folder: AbsolutePath) throws(SandboxError) -> [AbsolutePath] {
             // Most repositories have no such folder.
-            guard let entries = try? Files.list(folder.text) else { return [] }
+            let listed = try SandboxError.unlessAbsent { () throws(FileError) in try Files.list(folder.text) }
+            guard let entries = listed else { return [] }
             count += entries.count
             guard count <= Self.most else {
                 throw SandboxError(
@@ -158,8 +159,11 @@ extension GitRepository {
     private static func place(_ path: String) -> AbsolutePath? { (try? Files.canonical(path)).map { AbsolutePath($0) } }
 
     /// The first line of a file; nil for what is no file, or says nothing.
-    private static func line(_ file: String) -> String? {
-        guard let bytes = try? Files.read(file, limit: 1 << 16) else { return nil }
+    private static func line(_ file: String) throws(SandboxError) -> String? {
+        let content = try SandboxError.unlessAbsent { () throws(FileError) in try Files.read(file, limit: 1 << 20) }
+        guard let bytes = content else { return nil }
+        // git would take the path for its beginning.
+        if bytes.contains(0) { throw SandboxError.settings(file) }
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }

@@ -11,11 +11,11 @@ struct GitSettings: Equatable {
 }
 
 extension GitSettings {
-    /// Nothing of a file that is not there; what cannot be read here git cannot read either.
+    /// Nothing of a file that is not there.
     static func read(_ file: String) throws(SandboxError) -> GitSettings {
-        let bytes: [UInt8]
-        do { bytes = try Files.read(file, limit: 1 << 20) } catch { return GitSettings() }
-        guard let settings = GitSettings(bytes) else { throw SandboxError.settings(file) }
+        let content = try SandboxError.unlessAbsent { () throws(FileError) in try Files.read(file, limit: 1 << 20) }
+        guard let content else { return GitSettings() }
+        guard let settings = GitSettings(content) else { throw SandboxError.settings(file) }
         return settings
     }
 

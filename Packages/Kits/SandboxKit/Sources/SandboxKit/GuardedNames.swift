@@ -33,7 +33,7 @@ final class GuardedNames: Sendable {
         for name in Sandbox.guardedNames { try finder.add(name, .folder, in: folder, at: location) }
         let hooks = try finder.addSettings(sandbox.settingsOfGit)
         try finder.addGit(hooks)
-        // Otherwise it would be writable in the midst of what is guarded.
+        // A writable mount inside a guarded one would open it again.
         let guarded = finder.mounts.filter { $0.kind == .guarded }.map(\.path)
         mounts = finder.mounts.filter { mount in mount.kind == .guarded || !guarded.contains(where: mount.path.lies) }
         (stubs, shown, written) = (finder.stubs, finder.shown, finder.written)

@@ -1,4 +1,5 @@
 public import Capabilities
+import FileKit
 
 /// Why a command could not be run in a sandbox. It was not run at all then.
 public struct SandboxError: Failure, Hashable {
@@ -46,6 +47,17 @@ public struct SandboxError: Failure, Hashable {
             .folder,
             "commands are not run here: core.hooksPath or a path of another file in \(PlainText.escape(file)) names the folder"
                 + " itself, or is written in a way that is not understood; write it as a plain path")
+    }
+
+    /// What is read of git's files; nil for what is not there, or what git cannot read either. Anything else could hide what
+    /// has to be guarded.
+    static func unlessAbsent<Value>(_ read: () throws(FileError) -> Value) throws(SandboxError) -> Value? {
+        do throws(FileError) { return try read() } catch {
+            let absent: [FileError.Kind] = [.notFound, .notDirectory, .isDirectory, .notRegular, .denied, .symlink]
+            if absent.contains(error.kind) { return nil }
+            throw SandboxError(
+                .folder, "commands are not run here, since git may obey what cannot be read: \(error.message)")
+        }
     }
 
     /// A link could be replaced, and what it leads to could be another thing by then.

@@ -210,6 +210,17 @@ struct GuardedGitTests {
         }
     }
 
+    @Test("is not guessed where a file of git is too long to be read", arguments: [".git/config", ".git"])
+    func tooLong(name: String) async throws {
+        try await Place.run { place in
+            let filling = String(repeating: "# a comment\n", count: 100_000)
+            if name == ".git/config" { try place.write(".git/HEAD", "ref: refs/heads/main\n") }
+            try place.write(name, filling + "[core]\n\thooksPath = tools\n")
+            let error = await #expect(throws: SandboxError.self) { try await place.run("true") }
+            #expect(error?.message.contains("larger than the limit") == true, "\(String(describing: error))")
+        }
+    }
+
     @Test("are the files that variables name, beside those that always hold")
     func files() {
         let named = Sandbox.gitFiles(in: [
