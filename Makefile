@@ -1,6 +1,6 @@
 # `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo tour test test-release test-loaded test-peers test-matrix test-sanitize fuzz bench docs feature compose install clean
+.PHONY: help setup build demo tour test test-release test-loaded test-peers test-matrix test-sanitize fuzz bench figures docs feature compose install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -89,6 +89,9 @@ bench: ## Measure against peers; ONLY=id for one
 	@$(SWIFT) build $(RELEASE) --product martlet 1>&2
 	@$(SWIFT) build $(RELEASE) --product bench 1>&2
 	@.build/release/bench $(ONLY)
+
+figures: ## Print how large the files are, which types are split, what is documented; LIST=split for one list
+	@.ci/figures $(LIST)
 
 docs: build ## Write the reference and the manual page to .build/docs
 	@mkdir -p .build/docs
