@@ -63,6 +63,6 @@ private struct StoreFeature: Feature {
     }
 
     private final class Sink: SpanSink {
-        func record(_ span: Span) {}
+        func record(_ span: TraceSpan) {}
     }
 }

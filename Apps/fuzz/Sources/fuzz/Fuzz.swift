@@ -1,6 +1,10 @@
 @_spi(Fuzzing) import AnthropicDialect
+import Bundles
 import CFuzzer
+import Cryptography
+import Expressions
 import Glibc
+import HTTPCore
 @_spi(Fuzzing) import HTTPServer
 import JSON
 @_spi(Fuzzing) import OpenAIDialect
@@ -8,6 +12,7 @@ import JSON
 import Settings
 @_spi(Fuzzing) import TerminalKit
 @_spi(Fuzzing) import TurnLoop
+import YAMLKit
 
 /// The parser to be fuzzed, by the variable MARTLET_FUZZ.
 private let target = unsafe getenv("MARTLET_FUZZ").map { unsafe String(cString: $0) } ?? "json"
@@ -90,4 +95,160 @@ private func settings(_ bytes: [UInt8]) throws {
     let settings = Settings(merging: [layer], overrides: [], catalogue: catalogue) { _, _ in false }
     precondition(
         settings[["chat", "limit"]] == nil || settings.profile != nil, "a risky setting of a project was used")
+}
+
+/// What YAML says is within its limits, has its places in the text, and is the same when it is written as JSON.
+func readYAML(_ bytes: [UInt8]) throws {
+    var limits = YAMLLimits()
+    // Smaller than in life, so that they are met.
+    (limits.values, limits.depth) = (2_000, 16)
+    let document = try YAMLDocument(parsing: bytes, name: "fuzz", limits: limits)
+    var count = 0
+    check(document.value, [], depth: 0) { path, depth in
+        count += 1
+        precondition(depth <= limits.depth && count <= limits.values, "a limit was passed")
+        // A text that is empty says nothing anywhere.
+        guard let place = document.position(of: path) else { return precondition(document.value == [:], "no place") }
+        precondition((1...bytes.count + 1).contains(place.line) && place.column >= 1, "\(path) is elsewhere")
+    }
+    // All JSON is YAML but for a few characters, and for keys that are longer than libyaml looks ahead.
+    let text = document.value.text().unicodeScalars.map { isPlain($0) ? String($0) : "\\u\(hexadecimal($0))" }.joined()
+    let again: YAMLDocument
+    do { again = try YAMLDocument(parsing: Array(text.utf8), name: "again", limits: limits) } catch {
+        precondition(hasLongKey(document.value), "\(text) is not read again: \(error.message)")
+        return
+    }
+    precondition(again.value == document.value, "\(text) reads as another value")
+}
+
+private func check(_ value: JSON, _ path: [String], depth: Int, _ visit: ([String], Int) -> Void) {
+    visit(path, depth)
+    switch value {
+    case .array(let items):
+        for (index, item) in items.enumerated() { check(item, path + [String(index)], depth: depth + 1, visit) }
+    case .object(let members):
+        for (name, member) in members { check(member, path + [name], depth: depth + 1, visit) }
+    default: break
+    }
+}
+
+/// Whether it stands for itself in YAML: it ends no line there, and is none that must not be there.
+private func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x7F...0x9F, 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF: false
+    default: true
+    }
+}
+
+private func hexadecimal(_ scalar: Unicode.Scalar) -> String {
+    let digits = String(scalar.value, radix: 16)
+    return String(repeating: "0", count: 4 - digits.count) + digits
+}
+
+private func hasLongKey(_ value: JSON) -> Bool {
+    switch value {
+    case .array(let items): items.contains(where: hasLongKey)
+    case .object(let members): members.contains { JSON.string($0.0).text().utf8.count > 1_000 || hasLongKey($0.1) }
+    default: false
+    }
+}
+
+/// An expression has one value, or one error with a place in its text, and its value is within the limit.
+func evaluate(_ bytes: [UInt8]) throws {
+    let text = String(decoding: bytes, as: UTF8.self)
+    var scope = Scope(
+        [
+            "inputs": ["a": 1, "b": "two", "c": [1, 2, 3], "d": ["e": 0.5]], "env": ["x": "$(y)"],
+            "steps": ["s": ["result": ["text": "${{ 1 }}"], "results": [[], [:]]]],
+        ], hasSucceeded: bytes.count % 2 == 0)
+    scope.limit = 1 << 16
+    try evaluate(text, in: scope)
+    // As part of a text, whatever is around it.
+    let template = try Template(parsing: "<" + text + ">")
+    let value = try template.value(in: scope)
+    precondition(!template.isPlain || value == .string("<" + text + ">"), "a text was changed")
+}
+
+private func evaluate(_ text: String, in scope: Scope) throws {
+    let expression: Expression
+    let length = text.unicodeScalars.count
+    do { expression = try Expression(parsing: text) } catch {
+        precondition(error.offset >= 0 && error.offset <= length, "the error has no place")
+        return
+    }
+    precondition(expression.references.allSatisfy { !$0.path.isEmpty && $0.offset < length }, "a name has no place")
+    let first = Result { () throws(ExpressionError) in try expression.value(in: scope) }
+    let second = Result { () throws(ExpressionError) in try expression.value(in: scope) }
+    switch (first, second) {
+    case (.success(let value), .success(let again)):
+        precondition(value == again, "an expression has two values")
+        // What was written out in the expression itself is as large as it is.
+        precondition((value.string?.utf8.count ?? 0) <= max(scope.limit, text.utf8.count), "it is too large")
+    case (.failure(let error), .failure(let again)):
+        precondition(error == again && error.offset >= 0 && error.offset <= length, "the error has no place")
+    default: preconditionFailure("an expression has a value and has none")
+    }
+}
+
+/// Any file is a bundle or a list of problems, each with a place.
+func readBundle(_ bytes: [UInt8]) throws {
+    for file in ["fuzz.yaml", "fuzz.json5"] {
+        do {
+            let bundle = try Bundle(BundleSource(bytes, file: file))
+            precondition(!bundle.name.isEmpty && !bundle.allSteps.isEmpty, "a bundle lacks what each has")
+        } catch {
+            precondition(!error.problems.isEmpty, "nothing is wrong with what is refused")
+            let havePlaces = error.problems.allSatisfy { $0.file == file && $0.line > 0 && $0.column > 0 }
+            precondition(havePlaces, "a problem has no place")
+        }
+    }
+}
+
+/// Cuts an input in two places that its own bytes choose, since parsers err where data is cut.
+private func pieces(of bytes: [UInt8]) -> [[UInt8]] {
+    guard bytes.count > 2 else { return [bytes] }
+    let first = Int(bytes[0]) * bytes.count / 256
+    let second = first + Int(bytes[1]) * (bytes.count - first) / 256
+    return [Array(bytes[..<first]), Array(bytes[first..<second]), Array(bytes[second...])]
+}
+
+/// Events are the same however the stream is cut, and what is written of them is read as the same.
+func readEvents(_ bytes: [UInt8]) throws {
+    var parser = EventParser()
+    let whole = try parser.read(bytes)
+    var cut = EventParser()
+    var events: [ServerSentEvent] = []
+    for piece in pieces(of: bytes) { events += try cut.read(piece) }
+    precondition(whole == events && parser.lastEventID == cut.lastEventID, "a cut changes the events")
+}
+
+/// Frames are the same however they are cut, for both sides.
+func readFrames(_ bytes: [UInt8]) throws {
+    for role in [WebSocketRole.client, .server] {
+        let whole = inputs(of: [bytes], role)
+        precondition(whole == inputs(of: pieces(of: bytes), role), "a cut changes the frames")
+    }
+}
+
+private func inputs(of pieces: [[UInt8]], _ role: WebSocketRole) -> [WebSocketReader.Input?] {
+    var reader = WebSocketReader(role: role)
+    var inputs: [WebSocketReader.Input?] = []
+    do throws(WebSocketViolation) {
+        for piece in pieces {
+            unsafe piece.withUnsafeBytes { unsafe reader.append($0) }
+            while let input = try reader.next() { inputs.append(input) }
+        }
+    } catch {
+        inputs.append(nil)
+    }
+    return inputs
+}
+
+/// A certificate that can be read can be read again from what it says it is.
+func readCertificate(_ bytes: [UInt8]) throws {
+    let certificate = try Certificate(der: bytes)
+    _ = (certificate.subject, certificate.issuer, certificate.dnsNames, certificate.addresses, certificate.key)
+    _ = (certificate.notBefore, certificate.notAfter, certificate.serial, certificate.matches(host: "localhost"))
+    let again = try Certificate(der: certificate.encoded)
+    precondition(again == certificate, "a certificate reads as another one")
 }

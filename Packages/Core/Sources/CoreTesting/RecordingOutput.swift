@@ -25,11 +25,11 @@ public final class RecordingOutput: ActionOutput {
 
 /// Keeps every span.
 public final class RecordingSpanSink: SpanSink {
-    private let contents = Mutex<[Span]>([])
+    private let contents = Mutex<[TraceSpan]>([])
 
     public init() {}
 
-    public var spans: [Span] { contents.withLock { $0 } }
+    public var spans: [TraceSpan] { contents.withLock { $0 } }
 
-    public func record(_ span: Span) { contents.withLock { $0.append(span) } }
+    public func record(_ span: TraceSpan) { contents.withLock { $0.append(span) } }
 }

@@ -7,11 +7,11 @@ let seeds: [UInt64] = [1, 2, 3, .random(in: 4 ... .max)]
 
 /// Keeps every span.
 final class SpanList: SpanSink {
-    private let contents = Mutex<[Span]>([])
+    private let contents = Mutex<[TraceSpan]>([])
 
-    var spans: [Span] { contents.withLock { $0 } }
+    var spans: [TraceSpan] { contents.withLock { $0 } }
 
-    func record(_ span: Span) { contents.withLock { $0.append(span) } }
+    func record(_ span: TraceSpan) { contents.withLock { $0.append(span) } }
 }
 
 /// A failure that says all that one can say.

@@ -124,7 +124,7 @@ struct ActionTests {
         #expect(error?.exit == .usage)
     }
 
-    private var sinkSpans: [Span] {
+    private var sinkSpans: [TraceSpan] {
         (test.composition.registry.optional((any SpanSink).self) as? RecordingSpanSink)?.spans ?? []
     }
 }

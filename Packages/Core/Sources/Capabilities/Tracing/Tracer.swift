@@ -40,7 +40,7 @@ public struct Tracer: Sendable {
             isSampled: outer?.isSampled ?? true)
         let start = now()
         func end(_ failure: String?) {
-            let span = Span(
+            let span = TraceSpan(
                 name: name, feature: feature, context: context, parent: outer?.span, start: start, end: now(),
                 attributes: redactor.redact(notes.attributes), failure: failure)
             for sink in sinks { sink.record(span) }

@@ -78,3 +78,276 @@ public indirect enum Schema: Sendable, Hashable {
         if case .array(let element) = unwrapped { element } else { nil }
     }
 }
+
+extension Schema {
+    /// Everything in which a value differs from the schema, so that a person can mend all of it at once; of a value that
+    /// is wrong in more than `SchemaProblems.limit` places, the first of them.
+    public func problems(in value: JSON) -> [ValueError] {
+        var problems = SchemaProblems()
+        check(value, &problems)
+        return problems.all
+    }
+
+    func check(_ value: JSON, _ problems: inout SchemaProblems) {
+        switch self {
+        case .optional(let inner):
+            if !value.isNull { inner.check(value, &problems) }
+        case .array(let element):
+            guard let items = value.array else { return problems.add(needs("a list", value)) }
+            for (index, item) in items.enumerated() {
+                if problems.isFull { return }
+                problems.check(item, element, at: String(index))
+            }
+        case .map(let element):
+            guard let members = value.object else { return problems.add(needs("an object", value)) }
+            for (name, item) in members {
+                if problems.isFull { return }
+                problems.check(item, element, at: name)
+            }
+        case .record(let properties):
+            guard let members = value.object else { return problems.add(needs("an object", value)) }
+            checkRecord(properties, members, &problems)
+        default:
+            if let problem = problem(in: value) { problems.add(problem) }
+        }
+    }
+
+    /// What is wrong with a value that holds no others.
+    private func problem(in value: JSON) -> String? {
+        switch self {
+        case .any, .optional, .array, .map, .record:
+            return nil
+        case .boolean:
+            return value.bool == nil ? needs("true or false", value) : nil
+        case .integer(let range):
+            guard let number = value.wholeNumber else { return JSON.wholeNumberProblem(value) }
+            return outside(number, range)
+        case .number(let range):
+            guard let number = value.double else { return needs("a number", value) }
+            return outside(number, range)
+        case .string, .path, .url, .host, .secret, .secretName, .program, .time:
+            return value.string == nil ? needs("text", value) : textProblem(value)
+        case .choice(let names):
+            guard let text = value.string else { return needs("one of \(names.joined(separator: ", "))", value) }
+            return names.contains(text) ? nil : unknownChoice(text, names)
+        case .duration:
+            if let number = value.double {
+                if number < 0 { return "must not be negative" }
+                return number < 1e12 ? nil : "is longer than any duration can be"
+            }
+            guard let text = value.string else { return needs("a duration such as 30s or 1m30s", value) }
+            return Duration(words: text) == nil
+                ? "needs a duration such as 250ms, 30s or 1m30s, not \(text.quotedForMessage)" : nil
+        case .size(let range):
+            if let number = value.int {
+                return number >= 0 ? outside(ByteCount(number), range) : "must not be negative"
+            }
+            guard let text = value.string else { return needs("a size such as 64KiB", value) }
+            guard let size = ByteCount(words: text) else {
+                return "needs a size such as 4096, 64KiB or 10MB, not \(text.quotedForMessage)"
+            }
+            return outside(size, range)
+        }
+    }
+
+    private func checkRecord(_ properties: [Property], _ members: JSONObject, _ problems: inout SchemaProblems) {
+        for property in properties {
+            if problems.isFull { return }
+            if let value = members[property.name] {
+                problems.check(value, property.schema, at: property.name)
+            } else if !property.schema.isOptional {
+                problems.add("is missing", at: property.name)
+            }
+        }
+        let names = properties.map(\.name)
+        for (name, _) in members where !names.contains(name) {
+            if problems.isFull { return }
+            problems.add("is not known here\(Suggestion.text(for: name, among: names))", at: name)
+        }
+    }
+
+    private func textProblem(_ value: JSON) -> String? {
+        switch self {
+        case .time where value.string.flatMap(Timestamp.init(iso8601:)) == nil:
+            "needs a time such as 2026-11-20T09:30:00Z"
+        case .url where value.string?.contains("://") != true:
+            "needs a URL such as https://example.com"
+        case .path where value.string?.isEmpty == true:
+            "needs a path, not an empty text"
+        case .path where value.string?.utf8.contains(0) == true:
+            "cannot hold a zero byte"
+        case .host where value.string?.isEmpty == true:
+            "needs a host, not an empty text"
+        case .secretName where value.string?.isEmpty == true:
+            "needs the name of a secret, not an empty text"
+        case .program where value.string?.isEmpty == true:
+            "needs the name of a program, not an empty text"
+        default: nil
+        }
+    }
+
+    private func unknownChoice(_ text: String, _ names: [String]) -> String {
+        "needs one of \(names.joined(separator: ", ")), not \(text.quotedForMessage)"
+            + Suggestion.text(for: text, among: names)
+    }
+
+    private func needs(_ what: String, _ value: JSON) -> String {
+        "needs \(what), not \(value.kindName)"
+    }
+
+    private func outside(_ size: ByteCount, _ range: ClosedRange<Int>?) -> String? {
+        guard let range, !range.contains(size.bytes) else { return nil }
+        let (least, most) = (ByteCount(range.lowerBound).words, ByteCount(range.upperBound).words)
+        return "must be from \(least) to \(most), not \(size.words)"
+    }
+
+    private func outside<Number: Comparable>(_ number: Number, _ range: ClosedRange<Number>?) -> String? {
+        guard let range, !range.contains(number) else { return nil }
+        if range.upperBound as? Int == .max { return "must be at least \(range.lowerBound), not \(number)" }
+        return "must be from \(range.lowerBound) to \(range.upperBound), not \(number)"
+    }
+}
+
+extension Schema {
+    /// This schema as JSON Schema 2020-12, without the `$schema` member: what should be given.
+    public var jsonSchema: JSONObject { jsonSchema(accepting: []) }
+
+    /// What a reader takes beyond what should be given.
+    public struct Leniency: OptionSet, Sendable {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// Null for what may be absent.
+        public static let nulls = Leniency(rawValue: 1)
+        /// Members of objects that nobody knows.
+        public static let unknownMembers = Leniency(rawValue: 2)
+    }
+
+    /// This schema as JSON Schema 2020-12: all that a reader of this leniency takes.
+    public func jsonSchema(accepting leniency: Leniency) -> JSONObject {
+        switch self {
+        case .any: return [:]
+        case .boolean: return ["type": "boolean"]
+        case .integer(let range):
+            guard let range else { return ["type": "integer"] }
+            var schema: JSONObject = ["type": "integer", "minimum": .int(range.lowerBound)]
+            if range.upperBound != .max { schema["maximum"] = .int(range.upperBound) }
+            return schema
+        case .number(let range):
+            guard let range else { return ["type": "number"] }
+            return ["type": "number", "minimum": .double(range.lowerBound), "maximum": .double(range.upperBound)]
+        case .string, .path, .host, .secretName, .program: return ["type": "string"]
+        case .secret: return ["type": "string", "writeOnly": true]
+        case .choice(let names): return ["type": "string", "enum": .array(names.map { .string($0) })]
+        case .url: return ["type": "string", "format": "uri"]
+        case .time: return ["type": "string", "format": "date-time"]
+        case .duration:
+            return [
+                "type": ["string", "number"], "description": "a duration such as 30s or 1m30s; a number is seconds",
+            ]
+        case .size(let range):
+            var schema: JSONObject = [
+                "type": ["integer", "string"], "description": "bytes, or a size such as 64KiB",
+            ]
+            // They say something of a number alone; the words for a size are checked here.
+            if let range { (schema["minimum"], schema["maximum"]) = (.int(range.lowerBound), .int(range.upperBound)) }
+            return schema
+        case .array(let element): return ["type": "array", "items": .object(element.jsonSchema(accepting: leniency))]
+        case .map(let element):
+            return ["type": "object", "additionalProperties": .object(element.jsonSchema(accepting: leniency))]
+        case .record(let properties): return Self.recordSchema(properties, leniency)
+        case .optional(let inner):
+            let schema = inner.jsonSchema(accepting: leniency)
+            return leniency.contains(.nulls) ? Self.orNull(schema) : schema
+        }
+    }
+
+    /// A JSON Schema object whose members are the given properties, and no others unless unknown ones are taken.
+    private static func recordSchema(_ properties: [Property], _ leniency: Leniency) -> JSONObject {
+        var members = JSONObject()
+        for property in properties {
+            var schema = property.schema.unwrapped.jsonSchema(accepting: leniency)
+            for (word, value) in property.keywords { schema[word] = value }
+            if property.schema.isOptional, leniency.contains(.nulls) { schema = orNull(schema) }
+            schema["description"] = .string(property.summary)
+            members[property.name] = .object(schema)
+        }
+        let required = properties.filter { !$0.schema.isOptional }.map { JSON.string($0.name) }
+        var schema: JSONObject = ["type": "object", "properties": .object(members)]
+        if !leniency.contains(.unknownMembers) { schema["additionalProperties"] = false }
+        if !required.isEmpty { schema["required"] = .array(required) }
+        return schema
+    }
+
+    /// A JSON Schema that takes null too. A type takes a second name; words that bind values of every type need a choice
+    /// beside them.
+    public static func orNull(_ schema: JSONObject) -> JSONObject {
+        if schema.isEmpty { return schema }
+        if let type = schema["type"], schema["enum"] == nil, schema["const"] == nil, schema["anyOf"] == nil {
+            let names = type.array ?? [type]
+            var schema = schema
+            if !names.contains("null") { schema["type"] = .array(names + ["null"]) }
+            return schema
+        }
+        return ["anyOf": [.object(schema), ["type": "null"]]]
+    }
+}
+
+extension Schema {
+    /// A value from one word of a command line or an environment variable.
+    ///
+    /// - Throws: `ValueError` that says what was expected.
+    public func json(fromWord word: String) throws(ValueError) -> JSON {
+        switch self {
+        case .optional(let inner):
+            return try inner.json(fromWord: word)
+        case .boolean:
+            guard let value = Self.booleanWords[word.lowercased()] else { throw expected("true or false", got: word) }
+            return .bool(value)
+        case .integer:
+            guard let value = Int(word) else { throw expected("a whole number", got: word) }
+            return try checked(.int(value))
+        case .number:
+            guard let value = Double(word), value.isFinite else { throw expected("a number", got: word) }
+            return try checked(.double(value))
+        case .any, .array, .map, .record:
+            return try structured(word)
+        case .string, .choice, .path, .url, .host, .duration, .size, .time, .secret, .secretName, .program:
+            return try checked(.string(word))
+        }
+    }
+
+    private static let booleanWords = [
+        "true": true, "yes": true, "on": true, "1": true, "false": false, "no": false, "off": false, "0": false,
+    ]
+
+    /// Structured values are written as JSON; a list of plain values also with commas, as people do.
+    private func structured(_ word: String) throws(ValueError) -> JSON {
+        switch self {
+        case .array(let element) where !word.hasPrefix("["):
+            var items: [JSON] = []
+            for part in word.split(separator: ",") {
+                items.append(try element.json(fromWord: String(part)))
+            }
+            return .array(items)
+        case .any:
+            // Anything that is no JSON is meant as text.
+            do { return try JSON(parsing: word, reading: .json5) } catch { return .string(word) }
+        default:
+            let value: JSON
+            do { value = try JSON(parsing: word, reading: .json5) } catch {
+                throw ValueError("is no JSON (\(error.message)): \(word.quotedForMessage)")
+            }
+            return try checked(value)
+        }
+    }
+
+    private func checked(_ value: JSON) throws(ValueError) -> JSON {
+        if let problem = problems(in: value).first { throw problem }
+        return value
+    }
+
+    private func expected(_ what: String, got word: String) -> ValueError {
+        ValueError("needs \(what), not \(word.quotedForMessage)")
+    }
+}

@@ -88,3 +88,133 @@
         return cursor.failure(.wrongType(expected: expected.name, found: kind.name))
     }
 }
+
+extension JSONPullReader {
+    /// Steps through an object, lending each member's value with its key.
+    public mutating func object(_ body: (inout JSONPullReader, JSONKey) throws -> Void) throws {
+        try enter(.object, JSONByte.openBrace)
+        if cursor.skipSpace() != JSONByte.closeBrace {
+            while true {
+                try member(body)
+                guard cursor.skipSpace() == JSONByte.comma else { break }
+                cursor.offset += 1
+            }
+        }
+        guard cursor.byte == JSONByte.closeBrace else { throw cursor.failure(.expectedCommaOrBrace) }
+        cursor.offset += 1
+        depth -= 1
+    }
+
+    /// Steps through an array, lending each element.
+    public mutating func array(_ body: (inout JSONPullReader) throws -> Void) throws {
+        try enter(.array, JSONByte.openBracket)
+        var place = 0
+        if cursor.skipSpace() != JSONByte.closeBracket {
+            while true {
+                do {
+                    try lend(body)
+                } catch let error as JSONError {
+                    throw error.inside(String(place))
+                }
+                place += 1
+                guard cursor.skipSpace() == JSONByte.comma else { break }
+                cursor.offset += 1
+            }
+        }
+        guard cursor.byte == JSONByte.closeBracket else { throw cursor.failure(.expectedCommaOrBracket) }
+        cursor.offset += 1
+        depth -= 1
+    }
+
+    /// Steps over the value here, whatever it is, and checks it.
+    public mutating func skip() throws {
+        switch cursor.byte {
+        case JSONByte.quote: _ = try cursor.scanString(repairing: true)
+        case JSONByte.openBrace: try object { _, _ in }
+        case JSONByte.openBracket: try array { _ in }
+        case UInt8(ascii: "t"): try cursor.skip("true")
+        case UInt8(ascii: "f"): try cursor.skip("false")
+        case UInt8(ascii: "n"): try cursor.skip("null")
+        default:
+            try expect(kind == .number, .number)
+            _ = try cursor.number()
+        }
+    }
+
+    @inline(__always)
+    private mutating func member(_ body: (inout JSONPullReader, JSONKey) throws -> Void) throws {
+        guard cursor.skipSpace() == JSONByte.quote else { throw cursor.failure(.expectedQuotedKey) }
+        let token = try cursor.scanString(repairing: true)
+        guard cursor.skipSpace() == JSONByte.colon else { throw cursor.failure(.expectedColon) }
+        cursor.offset += 1
+        if token.isASCII, !token.hasEscapes {
+            let bytes = unsafe cursor.units(token.content)
+            try lendValue(of: unsafe UTF8Span(unchecked: bytes.span, isKnownASCII: true), body)
+        } else {
+            let key = cursor.text(of: token)
+            try lendValue(of: key.utf8Span, body)
+        }
+    }
+
+    @inline(__always)
+    private mutating func lendValue(of key: JSONKey, _ body: (inout JSONPullReader, JSONKey) throws -> Void) throws {
+        do {
+            try lend { reader in try body(&reader, key) }
+        } catch let error as JSONError {
+            throw error.inside(String(copying: key))
+        }
+    }
+}
+
+extension JSONPullReader {
+    /// The kind of the value here, or nil where no value starts.
+    public var kind: JSONKind? { JSONKind(first: cursor.byte) }
+
+    /// Whether the value here is `null`.
+    public var isNull: Bool { cursor.byte == UInt8(ascii: "n") }
+
+    /// Reads a string.
+    public mutating func string() throws(JSONError) -> String {
+        try expect(cursor.byte == JSONByte.quote, .string)
+        return try cursor.string(repairing: true)
+    }
+
+    /// Reads a number that is a whole one of 64 bits, however it is written.
+    public mutating func int() throws(JSONError) -> Int {
+        try expect(kind == .number, .number)
+        let start = cursor.offset
+        switch try cursor.number() {
+        case .int(let value): return value
+        case .double(let value):
+            if let value = Int(exactly: value) { return value }
+            throw cursor.failure(.notAnInteger, at: start)
+        default: throw cursor.failure(.notAnInteger, at: start)
+        }
+    }
+
+    /// Reads a number, rounded where it is an integer that a `Double` cannot hold.
+    public mutating func double() throws(JSONError) -> Double {
+        try expect(kind == .number, .number)
+        let start = cursor.offset
+        guard let value = try cursor.number().double, value.isFinite else {
+            throw cursor.failure(.infiniteNumber, at: start)
+        }
+        return value
+    }
+
+    /// Reads `true` or `false`.
+    public mutating func bool() throws(JSONError) -> Bool {
+        try expect(kind == .boolean, .boolean)
+        let value = cursor.byte == UInt8(ascii: "t")
+        try cursor.skip(value ? "true" : "false")
+        return value
+    }
+
+    /// Reads the value here as a tree.
+    public mutating func value() throws(JSONError) -> JSON {
+        var parser = JSONTreeParser(cursor, Self.reading, depth: depth)
+        let value = try parser.value()
+        cursor.offset = parser.offset
+        return value
+    }
+}

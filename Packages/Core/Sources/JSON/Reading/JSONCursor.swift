@@ -83,3 +83,332 @@
             problem.code, problem.message(found: place.found), line: place.line, column: place.column, offset: offset)
     }
 }
+
+extension JSONCursor {
+    /// Steps over a string literal that starts here and returns its content.
+    @inline(__always)
+    mutating func string(repairing: Bool) throws(JSONError) -> String {
+        text(of: try scanString(repairing: repairing))
+    }
+
+    /// The content of a string literal.
+    @inline(__always)
+    func text(of token: JSONStringToken) -> String {
+        if token.hasEscapes { return unescaped(token) }
+        return unsafe Self.text(units(token.content), isASCII: token.isASCII, needsRepair: token.needsRepair)
+    }
+
+    @inline(__always)
+    private static func text(_ units: UnsafeBufferPointer<UInt8>, isASCII: Bool, needsRepair: Bool) -> String {
+        if needsRepair { return unsafe String(decoding: units, as: UTF8.self) }
+        // The scan has checked what the plain initialiser would check again.
+        return String(copying: unsafe UTF8Span(unchecked: units.span, isKnownASCII: isASCII))
+    }
+
+    /// Replaces the escapes, none of which is shorter than what it stands for.
+    private func unescaped(_ token: JSONStringToken) -> String {
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: token.content.count) { output in
+            var length = 0
+            var isASCII = token.isASCII
+            var place = token.content.lowerBound
+            while place < token.content.upperBound {
+                let plain = unsafe copyPlain(place..<token.content.upperBound, to: output, at: length)
+                length += plain
+                place += plain
+                guard place < token.content.upperBound else { break }
+                if self[place + 1] == UInt8(ascii: "u") {
+                    let (escaped, size) = unicodeEscape(at: place)
+                    let scalar = escaped ?? "\u{FFFD}"
+                    if !scalar.isASCII { isASCII = false }
+                    length += unsafe Self.encode(scalar, into: output, at: length)
+                    place += size
+                } else {
+                    unsafe output[length] = shortEscape(at: place)
+                    length += 1
+                    place += 2
+                }
+            }
+            let units = unsafe UnsafeBufferPointer(rebasing: output[..<length])
+            return unsafe Self.text(units, isASCII: isASCII, needsRepair: token.needsRepair)
+        }
+    }
+
+    /// Copies up to the next backslash and returns how many bytes that took; eight at a time, as the output is no
+    /// shorter than the input.
+    @inline(__always)
+    private func copyPlain(
+        _ range: Range<Int>, to output: UnsafeMutableBufferPointer<UInt8>, at start: Int
+    ) -> Int {
+        let raw = UnsafeMutableRawBufferPointer(output)
+        var length = 0
+        while range.lowerBound + length + 8 <= range.upperBound {
+            let word = word(at: range.lowerBound + length)
+            unsafe raw.storeBytes(of: word.littleEndian, toByteOffset: start + length, as: UInt64.self)
+            let backslash = JSONWord.backslash(in: word)
+            if backslash != 0 { return length + backslash.trailingZeroBitCount >> 3 }
+            length += 8
+        }
+        while range.lowerBound + length < range.upperBound {
+            let byte = unsafe bytes[range.lowerBound + length]
+            if byte == JSONByte.backslash { break }
+            unsafe output[start + length] = byte
+            length += 1
+        }
+        return length
+    }
+
+    /// Writes a scalar in UTF-8 and returns how many bytes it took.
+    @inline(__always)
+    private static func encode(
+        _ scalar: Unicode.Scalar, into output: UnsafeMutableBufferPointer<UInt8>, at start: Int
+    ) -> Int {
+        var length = 0
+        for unit in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
+            unsafe output[start + length] = unit
+            length += 1
+        }
+        return length
+    }
+
+    /// Refuses what is not UTF-8, at the first byte of it.
+    func refuseBadUTF8(in range: Range<Int>) throws(JSONError) {
+        do {
+            _ = try unsafe UTF8Span(validating: units(range).span)
+        } catch {
+            throw failure(.badUTF8, at: range.lowerBound + error.byteOffsets.lowerBound)
+        }
+    }
+}
+
+extension JSONCursor {
+    /// Steps over an escape that starts here, with its second half where it is a surrogate pair.
+    @inline(__always)
+    mutating func scanEscape(repairing: Bool) throws(JSONError) {
+        switch self[offset + 1] {
+        case JSONByte.quote, JSONByte.backslash, JSONByte.slash, UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            offset += 2
+        case UInt8(ascii: "u"):
+            let (scalar, length) = unicodeEscape(at: offset)
+            if scalar == nil {
+                try checkDigits(from: offset + 2)
+                if !repairing { throw failure(.loneSurrogate) }
+            }
+            offset += length
+        default:
+            throw failure(offset + 1 < count ? .unknownEscape : .unclosedString, at: offset + 1)
+        }
+    }
+
+    /// The scalar of a `\uXXXX` escape, or of a pair of them, and its length; nil for half a pair or without digits.
+    @inline(__always)
+    func unicodeEscape(at start: Int) -> (scalar: Unicode.Scalar?, length: Int) {
+        guard let high = codeUnit(at: start) else { return (nil, 6) }
+        if let scalar = Unicode.Scalar(high) { return (scalar, 6) }
+        guard high < 0xDC00, self[start + 6] == JSONByte.backslash, self[start + 7] == UInt8(ascii: "u"),
+            let low = codeUnit(at: start + 6), 0xDC00..<0xE000 ~= low
+        else { return (nil, 6) }
+        return (Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)), 12)
+    }
+
+    /// The character that a checked escape of two bytes stands for.
+    @inline(__always)
+    func shortEscape(at start: Int) -> UInt8 {
+        switch self[start + 1] {
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        case UInt8(ascii: "n"): JSONByte.lineFeed
+        case UInt8(ascii: "r"): JSONByte.carriageReturn
+        case UInt8(ascii: "t"): JSONByte.tab
+        case let other: other
+        }
+    }
+
+    @inline(__always)
+    private func codeUnit(at start: Int) -> UInt32? {
+        var unit: UInt32 = 0
+        for place in start + 2..<start + 6 {
+            guard let digit = JSONByte.hexadecimal(self[place]) else { return nil }
+            unit = unit << 4 | digit
+        }
+        return unit
+    }
+
+    private func checkDigits(from start: Int) throws(JSONError) {
+        for place in start..<start + 4 where JSONByte.hexadecimal(self[place]) == nil {
+            throw failure(place < count ? .unfinishedEscape : .unclosedString, at: place)
+        }
+    }
+}
+
+extension JSONCursor {
+    /// Steps over a number that starts here with a digit or a minus.
+    mutating func number() throws(JSONError) -> JSON {
+        let start = offset
+        let isNegative = byte == JSONByte.minus
+        if isNegative { offset += 1 }
+        var magnitude: UInt64 = 0
+        let whole = try digits(into: &magnitude)
+        if whole > 1, self[offset - whole] == JSONByte.zero { throw failure(.leadingZero, at: offset - whole) }
+        guard byte == JSONByte.dot || byte | 0x20 == UInt8(ascii: "e") else {
+            // Eighteen digits fit whatever they are.
+            if whole <= 18 { return .int(isNegative ? -Int(magnitude) : Int(magnitude)) }
+            return integer(start..<offset)
+        }
+        var fraction = 0
+        if byte == JSONByte.dot {
+            offset += 1
+            fraction = try digits(into: &magnitude)
+        }
+        var exponent = 0
+        if byte | 0x20 == UInt8(ascii: "e") { exponent = try self.exponent() }
+        if whole + fraction <= JSONDecimal.mostDigits,
+            let value = JSONDecimal.double(magnitude, scale: exponent - fraction)
+        {
+            return .double(isNegative ? -value : value)
+        }
+        return .double(try double(start..<offset))
+    }
+
+    /// Steps over digits, of which there must be one, adding them to a magnitude that may wrap beyond 19.
+    @inline(__always)
+    private mutating func digits(into magnitude: inout UInt64) throws(JSONError) -> Int {
+        let start = offset
+        while offset < count {
+            let digit = unsafe bytes[offset] &- JSONByte.zero
+            guard digit <= 9 else { break }
+            magnitude = magnitude &* 10 &+ UInt64(digit)
+            offset += 1
+        }
+        if offset == start { throw failure(.missingDigits) }
+        return offset - start
+    }
+
+    private mutating func exponent() throws(JSONError) -> Int {
+        offset += 1
+        let isNegative = byte == JSONByte.minus
+        if isNegative || byte == JSONByte.plus { offset += 1 }
+        var magnitude: UInt64 = 0
+        let length = try digits(into: &magnitude)
+        // What is longer is left to the exact conversion, leading zeros included.
+        let exponent = length <= 4 ? Int(magnitude) : 9999
+        return isNegative ? -exponent : exponent
+    }
+
+    /// An integer in decimal, exact at any size.
+    func integer(_ range: Range<Int>) -> JSON {
+        let digits = text(range)
+        return Int(digits).map(JSON.int) ?? .big(digits)
+    }
+
+    /// A number in decimal, rounded correctly.
+    func double(_ range: Range<Int>) throws(JSONError) -> Double {
+        guard let value = Double(text(range)), value.isFinite else {
+            throw failure(.infiniteNumber, at: range.lowerBound)
+        }
+        return value
+    }
+
+    private func text(_ range: Range<Int>) -> String {
+        unsafe String(decoding: units(range), as: UTF8.self)
+    }
+}
+
+/// A string literal that was checked, and where its content lies.
+struct JSONStringToken {
+    let content: Range<Int>
+    var isASCII = true
+    var hasEscapes = false
+    /// Whether the content holds bytes that are not UTF-8, which were let pass to be repaired.
+    var needsRepair = false
+}
+
+extension JSONCursor {
+    /// Steps over a string literal that starts here, checking its characters and escapes.
+    @inline(__always)
+    mutating func scanString(repairing: Bool) throws(JSONError) -> JSONStringToken {
+        let start = offset + 1
+        skipPlain(from: start)
+        if byte == JSONByte.quote {
+            offset += 1
+            return JSONStringToken(content: start..<offset - 1)
+        }
+        return try scanRest(from: start, repairing: repairing)
+    }
+
+    /// Steps over characters that stand for themselves in one byte, eight at a time.
+    @inline(__always)
+    private mutating func skipPlain(from start: Int) {
+        offset = start
+        while offset + 8 <= count {
+            let word = word(at: offset)
+            let stops = JSONWord.special(in: word) | word & JSONWord.highBits
+            if stops != 0 {
+                offset += stops.trailingZeroBitCount >> 3
+                return
+            }
+            offset += 8
+        }
+        while offset < count, byte >= JSONByte.space, byte < 0x80, byte != JSONByte.quote, byte != JSONByte.backslash {
+            offset += 1
+        }
+    }
+
+    /// Goes on where something else than plain characters or the end of the string was met.
+    private mutating func scanRest(from start: Int, repairing: Bool) throws(JSONError) -> JSONStringToken {
+        var isASCII = true
+        var hasEscapes = false
+        var needsRepair = false
+        while true {
+            switch byte {
+            case JSONByte.quote:
+                offset += 1
+                return JSONStringToken(
+                    content: start..<offset - 1, isASCII: isASCII, hasEscapes: hasEscapes, needsRepair: needsRepair)
+            case JSONByte.backslash:
+                hasEscapes = true
+                try scanEscape(repairing: repairing)
+            case 0x80...:
+                isASCII = false
+                if !skipMultibyte() {
+                    guard repairing else { throw failure(.badUTF8) }
+                    needsRepair = true
+                    offset += 1
+                }
+            default: throw offset < count ? failure(.controlCharacter) : failure(.unclosedString, at: start - 1)
+            }
+            skipPlain(from: offset)
+        }
+    }
+
+    /// Steps over characters of several bytes, and returns false at what is none (Unicode, table 3-7).
+    private mutating func skipMultibyte() -> Bool {
+        while true {
+            let bytes = fourBytes(at: offset)
+            if bytes & 0x80 == 0 { return true }
+            if bytes & 0x00C0_C0F0 == 0x0080_80E0 {
+                // Neither longer than needed nor a surrogate.
+                guard bytes & 0x200F != 0, bytes & 0x200F != 0x200D else { return false }
+                offset += 3
+            } else if bytes & 0xC0E0 == 0x80C0 {
+                guard bytes & 0x1E != 0 else { return false }
+                offset += 2
+            } else if bytes & 0xC0C0_C0F8 == 0x8080_80F0 {
+                // Neither longer than needed nor beyond U+10FFFF.
+                guard bytes & 0x3007 != 0, bytes & 7 < 4 || bytes & 0x3007 == 4 else { return false }
+                offset += 4
+            } else {
+                return false
+            }
+        }
+    }
+
+    /// Four bytes with the first in the lowest place, and zeros after the end.
+    @inline(__always)
+    private func fourBytes(at offset: Int) -> UInt32 {
+        if offset + 4 <= count {
+            return unsafe UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+        }
+        return UInt32(self[offset]) | UInt32(self[offset + 1]) << 8 | UInt32(self[offset + 2]) << 16
+    }
+}

@@ -22,3 +22,170 @@ extension JSON: CustomStringConvertible {
     /// The compact text of the value.
     public var description: String { text() }
 }
+
+extension JSON {
+    /// Whether this is `null`.
+    public var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+
+    /// This, or nothing where it is `null`: what an absent member and one that is null have in common.
+    public var unlessNull: JSON? {
+        if isNull { return Optional.none }
+        return self
+    }
+
+    /// The value of a `true` or `false`.
+    public var bool: Bool? {
+        guard case .bool(let value) = self else { return nil }
+        return value
+    }
+
+    /// The value of an integer that fits `Int`.
+    public var int: Int? {
+        guard case .int(let value) = self else { return nil }
+        return value
+    }
+
+    /// The value of any number, rounded where it is an integer that a `Double` cannot hold.
+    public var double: Double? {
+        switch self {
+        case .double(let value): value
+        case .int(let value): Double(value)
+        case .big(let digits): Double(digits)
+        default: nil
+        }
+    }
+
+    /// The value of a string.
+    public var string: String? {
+        guard case .string(let value) = self else { return nil }
+        return value
+    }
+
+    /// The elements of an array.
+    public var array: [JSON]? {
+        guard case .array(let elements) = self else { return nil }
+        return elements
+    }
+
+    /// The members of an object.
+    public var object: JSONObject? {
+        guard case .object(let members) = self else { return nil }
+        return members
+    }
+
+    /// The member of an object, or nil where this is no object or has no such member.
+    public subscript(_ key: String) -> JSON? {
+        guard case .object(let members) = self else { return nil }
+        return members[key]
+    }
+
+    /// The element of an array, or nil where this is no array or has no such element.
+    public subscript(_ index: Int) -> JSON? {
+        guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
+        return elements[index]
+    }
+
+    /// What kind of value this is, with its article: "a string", "an integer".
+    public var kindName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .int, .big: "an integer"
+        case .double: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
+extension JSON: ExpressibleByNilLiteral {
+    /// `null`.
+    public init(nilLiteral: ()) { self = .null }
+}
+
+extension JSON: ExpressibleByBooleanLiteral {
+    /// `true` or `false`.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+}
+
+extension JSON: ExpressibleByIntegerLiteral {
+    /// An integer.
+    public init(integerLiteral value: Int) { self = .int(value) }
+}
+
+extension JSON: ExpressibleByFloatLiteral {
+    /// A number with a fraction or an exponent.
+    public init(floatLiteral value: Double) { self = .double(value) }
+}
+
+extension JSON: ExpressibleByStringInterpolation {
+    /// A string, possibly interpolated.
+    public init(stringLiteral value: String) { self = .string(value) }
+}
+
+extension JSON: ExpressibleByArrayLiteral {
+    /// An array.
+    public init(arrayLiteral elements: JSON...) { self = .array(elements) }
+}
+
+extension JSON: ExpressibleByDictionaryLiteral {
+    /// An object; of two equal keys the last value counts.
+    public init(dictionaryLiteral members: (String, JSON)...) { self = .object(JSONObject(members)) }
+}
+
+extension JSON {
+    /// Reads the one value that a text holds.
+    public init(parsing text: String, reading: JSONReading = .strict) throws(JSONError) {
+        self = try JSON(parsing: text.utf8.span, reading: reading)
+    }
+
+    /// Reads the one value that a text in UTF-8 holds.
+    public init(parsing bytes: [UInt8], reading: JSONReading = .strict) throws(JSONError) {
+        self = try JSON(parsing: bytes.span, reading: reading)
+    }
+
+    /// Reads the one value that a text in UTF-8 holds.
+    public init(parsing bytes: Span<UInt8>, reading: JSONReading = .strict) throws(JSONError) {
+        // Bytes have no padding, so that the raw view of them is safe.
+        self = try unsafe JSON(parsing: bytes.bytes, reading: reading)
+    }
+
+    /// Reads the one value that a text in UTF-8 holds.
+    public init(parsing bytes: RawSpan, reading: JSONReading = .strict) throws(JSONError) {
+        self = try unsafe bytes.withUnsafeBytes { (buffer) throws(JSONError) -> JSON in
+            let cursor = try unsafe JSONCursor(buffer, reading)
+            switch reading.dialect {
+            case .json:
+                var parser = JSONTreeParser(cursor, reading)
+                return try parser.document()
+            case .json5:
+                var parser = JSON5Parser(cursor, reading)
+                guard let syntax = try parser.document() else { throw parser.cursor.failure(.expectedValue) }
+                return syntax.json
+            }
+        }
+    }
+}
+
+extension JSON {
+    /// The value as text; compact unless asked otherwise.
+    ///
+    /// A number that JSON cannot express, which no reader makes, becomes `null`.
+    public func text(_ options: JSONWriting = []) -> String {
+        var bytes: [UInt8] = []
+        write(into: &bytes, options)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends the text of the value, in UTF-8.
+    public func write(into bytes: inout [UInt8], _ options: JSONWriting = []) {
+        let style = options.contains(.pretty) ? JSONWriter.Style.lines(indent: "  ") : .compact
+        var writer = JSONWriter(style, isSorted: options.contains(.sorted))
+        swap(&writer.output, &bytes)
+        writer.write(self)
+        swap(&writer.output, &bytes)
+    }
+}

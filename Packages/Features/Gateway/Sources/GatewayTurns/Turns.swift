@@ -1,8 +1,10 @@
 public import Capabilities
 public import GatewayModels
 public import GatewayStore
-import JSON
-import TurnLoop
+public import JSON
+import ModelKit
+public import ToolKit
+public import TurnLoop
 
 /// Answers requests: asks models, runs tools, asks clients for approval, and writes down what happens.
 ///
@@ -83,5 +85,309 @@ public final class Turns: Sendable {
             await group.next()
             group.cancelAll()
         }
+    }
+}
+
+extension Turns {
+    /// Finds all that an agent turn needs, and starts it. Nothing is left behind when that fails, but perhaps an empty
+    /// session.
+    func open(agent input: TurnInput) async throws -> OpenTurn {
+        var input = input
+        // Nobody is given what the session could not keep.
+        _ = try TranslationTable.translate(&input.chat, to: nil)
+        input.chat.native = nil
+        var session: Session?
+        if let id = input.session { session = try await self.session(id) }
+        let messages = Self.news(in: input.chat.messages, isFirst: (session?.messages ?? 0) == 0)
+        guard messages.last?.role == .user else {
+            throw GatewayError(
+                .missingUserMessage, "the request says nothing new: its last message has to be the user's",
+                param: "messages")
+        }
+        let project = try await project(input.project, of: session)
+        let wanted = input.chat.model.isEmpty ? session?.model ?? "" : input.chat.model
+        let choice = try await catalogue.choice(named: wanted, default: parts.settings.defaultModel)
+        if case .claude = choice.backend, project == nil { throw GatewayError.needsProject(choice.name) }
+        try await admit(session: session?.id, project: project?.id, client: input.client)
+        let (decided, told) = await parts.decided(in: project)
+        let policy = parts.settings.policy(in: project, decided, session, input.mode)
+        let all = try await sources(in: project, policy)
+        if let selection = input.selection { try await check(selection, among: all) }
+        let prompt = Self.prompt(of: input)
+        let open = try await session.orCreate {
+            try await parts.store.createSession(
+                NewSession(
+                    project: project?.id, model: choice.name, systemPrompt: prompt,
+                    selection: input.selection ?? ToolSelection()))
+        }
+        let selection = input.selection ?? open.selection
+        var chat = input.chat
+        chat.messages = (prompt ?? open.systemPrompt).map { [Message(.system, $0)] } ?? []
+        chat.tools = []
+        chat.extras = [:]
+        chat.streams = true
+        let lease = try await lease(of: open.id)
+        let plan = AgentPlan(
+            session: open, project: project, lease: lease, choice: choice, chat: chat, messages: messages,
+            selection: selection,
+            sources: selection.sources(among: all).map {
+                OfferedTools($0, selected: selection.tools, runs: parts.toolRuns, tracer: parts.tracer)
+            },
+            policy: policy, notices: told + selection.problems(among: all), canAsk: input.canAsk, client: input.client)
+        do {
+            let control = TurnControl()
+            let agent = AgentTurn(parts: parts, plan: plan, control: control)
+            let turn = try table.start(session: open.id, client: input.client, control) { await agent.run() }
+            return OpenTurn(
+                turn, place: plan.place, keepsRunning: input.keepsRunning ?? parts.settings.keepsRunning)
+        } catch {
+            try await parts.store.endTurn(lease)
+            throw error
+        }
+    }
+
+    /// What a session does not know yet: all of the request when it is empty, else what stands behind the model's last
+    /// answer.
+    private static func news(in messages: [Message], isFirst: Bool) -> [Message] {
+        if isFirst { return HistoryRepair.repaired(messages.filter { $0.role != .system }) }
+        let last = messages.lastIndex { $0.role == .assistant }
+        return messages[(last.map { $0 + 1 } ?? 0)...].filter { $0.role == .user && !$0.parts.isEmpty }
+    }
+
+    private static func prompt(of input: TurnInput) -> String? {
+        if let prompt = input.systemPrompt, !prompt.isEmpty { return prompt }
+        let said = input.chat.messages.filter { $0.role == .system }.map(\.text).joined(separator: "\n\n")
+        return said.isEmpty ? nil : said
+    }
+
+    private func project(_ named: String?, of session: Session?) async throws -> Project? {
+        if let named, let session, session.project != named {
+            throw GatewayError(
+                .invalid, "the session belongs to another project; leave the project out, or begin a new session",
+                param: "project_id")
+        }
+        guard let id = named ?? session?.project else { return nil }
+        return try await project(id)
+    }
+
+    private func lease(of session: String) async throws -> TurnLease {
+        do {
+            // A lease that was given to a request which was cancelled meanwhile would never be given back.
+            return try await shielded { [parts] in try await parts.store.beginTurn(session: session) }
+        } catch let error as GatewayStoreError where error.kind == .busy {
+            throw GatewayError(
+                .sessionBusy, "a turn of this session is running; wait for its end or stop it", param: "session_id",
+                cause: error)
+        } catch let error as GatewayStoreError where error.kind == .notFound {
+            throw GatewayError.noSession(session)
+        }
+    }
+}
+
+extension Optional {
+    fileprivate func orCreate(_ make: () async throws -> Wrapped) async rethrows -> Wrapped {
+        if let self { return self }
+        return try await make()
+    }
+}
+
+extension Turns {
+    /// All models that can be asked now, in the order of their providers. Each is asked for by `PROVIDER/ID`.
+    public func models() async -> [ModelDescription] {
+        await catalogue.models()
+    }
+
+    /// The model of a name, as a request would find it; the default for an empty one.
+    public func model(named name: String) async throws -> ModelDescription {
+        try await catalogue.choice(named: name, default: parts.settings.defaultModel).description
+    }
+
+    /// Texts as vectors: the answer to OpenAI's `POST /v1/embeddings`, whose body this is.
+    public func embeddings(_ body: JSONObject, for client: TurnClient? = nil) async throws -> JSONObject {
+        let choice = try await catalogue.choice(named: body["model"]?.string ?? "", default: nil)
+        let model = choice.description
+        if parts.isLimited(client) { try await admit(session: nil, project: nil, client: client) }
+        var asked = body
+        asked["model"] = .string(model.id)
+        guard case .provider(let provider) = choice.backend, var answer = try await provider.embeddings(asked) else {
+            throw GatewayError(
+                .modelNotFound, "\(choice.name) makes no embeddings; name a model of a server that does", param: "model"
+            )
+        }
+        var usage = Usage(inputTokens: answer["usage"]?["prompt_tokens"]?.int, outputTokens: 0)
+        usage.cost = model.price?.cost(of: usage)
+        try await parts.store.account(
+            UsageEntry(client: client?.name, provider: model.provider, model: model.id, usage: usage))
+        answer["model"] = .string(choice.name)
+        return answer
+    }
+}
+
+extension Turns {
+    /// Answers a request.
+    ///
+    /// `emit` is called in the caller's task, one batch after the other; while it is busy, the turn gets only a little ahead.
+    /// When it throws, or the caller's task is cancelled, the client has vanished: the turn is ended and stored before
+    /// this throws, or goes on without it where the input or the settings say so.
+    ///
+    /// - Throws: what `open` throws, what `emit` throws, and what the store refuses. Whatever else ends a turn is in the
+    ///   report, with what was said until then.
+    public func run(
+        _ input: TurnInput, emit: @escaping @Sendable ([GatewayEvent]) async throws -> Void
+    ) async throws -> TurnReport {
+        let turn = try await open(input)
+        do {
+            while let events = await turn.next() { try await emit(events) }
+            try Task.checkCancellation()
+        } catch {
+            await turn.leave()
+            throw error
+        }
+        return try await turn.report()
+    }
+
+    /// Accepts a request and starts to answer it.
+    ///
+    /// - Throws: `GatewayError` for what is refused: unknown ids, a session that is busy, a budget that is used up, nothing
+    ///   new to answer. Nothing is started then.
+    public func open(_ input: TurnInput) async throws -> OpenTurn {
+        guard !input.chat.messages.isEmpty else {
+            throw GatewayError(.missingMessages, "the request has no messages; send at least one", param: "messages")
+        }
+        return try await input.isAgent ? open(agent: input) : open(completion: input)
+    }
+
+    /// Refuses, and writes down, what would go over a budget.
+    func admit(session: String?, project: String?, client: TurnClient?) async throws {
+        do {
+            try await parts.checkBudget(session: session, project: project, client: client)
+        } catch let error as GatewayError {
+            try await parts.store.audit(
+                AuditEntry(
+                    project: project, session: session, actor: "gateway", action: "turn.refused",
+                    subject: client?.name, detail: ["reason": .string(error.code), "message": .string(error.message)]))
+            throw error
+        }
+    }
+
+    private func open(completion input: TurnInput) async throws -> OpenTurn {
+        let choice = try await catalogue.choice(named: input.chat.model, default: parts.settings.defaultModel)
+        guard case .provider(let provider) = choice.backend else { throw GatewayError.needsProject(choice.name) }
+        if parts.isLimited(input.client) { try await admit(session: nil, project: nil, client: input.client) }
+        return try start(input, choice, provider, await provider.dialect(of: choice.description.id))
+    }
+
+    // A function of its own, since what lives in an async one is memory of every task that waits in it.
+    @inline(never)
+    private func start(
+        _ input: TurnInput, _ choice: ModelChoice, _ provider: any ModelProvider, _ dialect: RequestDialect?
+    ) throws -> OpenTurn {
+        var request = input.chat
+        request.model = choice.description.id
+        for own in ["project_id", "session_id", "mcp", "system_prompt"] { request.extras[own] = nil }
+        if let prompt = input.systemPrompt, !prompt.isEmpty {
+            request.messages.insert(Message(.system, prompt), at: 0)
+            request.native?.body.addSystem(prompt)
+        }
+        // The client decides what is sent, and whether it is sent again.
+        request.repeats = false
+        let dropped = try TranslationTable.translate(&request, to: dialect)
+        let control = TurnControl()
+        let completion = try Completion(
+            parts: parts, provider: provider, model: choice.description, request: request, client: input.client,
+            control: control)
+        let turn = try table.start(session: nil, client: input.client, control) { await completion.run() }
+        return OpenTurn(turn, place: completion.place, dropped: dropped, keepsRunning: false)
+    }
+}
+
+extension JSONObject {
+    /// Puts instructions before those of a request in Anthropic's dialect.
+    fileprivate mutating func addSystem(_ text: String) {
+        guard !isEmpty else { return }
+        func block(_ text: String) -> JSON { ["type": "text", "text": .string(text)] }
+        switch self["system"] {
+        case .array(let blocks): self["system"] = .array([block(text)] + blocks)
+        case .string(let own): self["system"] = [block(text), block(own)]
+        default: self["system"] = [block(text)]
+        }
+    }
+}
+
+extension GatewayError {
+    static func needsProject(_ model: String) -> GatewayError {
+        GatewayError(
+            .invalid, "\(model) works with tools of its own in a project's folder; name a project in the request",
+            param: "project_id")
+    }
+}
+
+extension Turns {
+    /// Ends the turn of a session at once and returns when it has ended; what was said is kept, and the session goes on
+    /// with the next request. False when no turn was running here.
+    public func stop(session id: String) async throws -> Bool {
+        guard let turn = table.turn(of: id) else {
+            _ = try await session(id)
+            return false
+        }
+        turn.control.stop(.asked)
+        _ = await turn.task.value
+        return true
+    }
+
+    public func status(session id: String) async throws -> SessionStatus {
+        let session = try await session(id)
+        return SessionStatus(
+            session: session, isRunning: session.isRunning || table.turn(of: id) != nil,
+            openApprovals: openApprovals(of: id).count)
+    }
+
+    /// Answers a question. An answer for longer than once is stored with the session or the project.
+    ///
+    /// - Throws: `GatewayError` `.approvalNotFound` when it was answered before, or its time is over.
+    public func answer(_ approval: String, of session: String, _ answer: ApprovalAnswer) throws {
+        var answer = answer
+        // What holds for all projects is decided in the settings, and by no client.
+        if answer.scope == .always { answer.scope = .project }
+        try parts.approvals.answer(approval, of: session, .success(answer))
+    }
+
+    /// Says why nobody answers a question, such as that the answer given beforehand does not fit.
+    public func answer(_ approval: String, of session: String, failing error: InteractionError) throws {
+        try parts.approvals.answer(approval, of: session, .failure(error))
+    }
+
+    /// The questions of a session that wait for an answer, the oldest first.
+    public func openApprovals(of session: String) -> [ApprovalTicket] { parts.approvals.tickets(of: session) }
+
+    /// The folder of a project for a client that looks into it or writes there by itself. What a rule of the settings or of
+    /// the project keeps from tools is kept from it, too.
+    public func workspace(of project: Project) async throws(GatewayError) -> Workspace {
+        let decided = await parts.decided(in: project).rules
+        return try project.workspace(parts.settings, parts.settings.policy(in: project, decided, nil, .readOnly))
+    }
+
+    func session(_ id: String) async throws -> Session {
+        guard let session = try await parts.store.session(id) else { throw GatewayError.noSession(id) }
+        return session
+    }
+
+    func project(_ id: String) async throws -> Project {
+        guard let project = try await parts.store.project(id) else {
+            throw GatewayError(
+                .projectNotFound,
+                "there is no project \(PlainText.escape(id).quoted); 'martlet gateway project list' shows the ids",
+                param: "project_id")
+        }
+        return project
+    }
+}
+
+extension GatewayError {
+    static func noSession(_ id: String) -> GatewayError {
+        GatewayError(
+            .sessionNotFound,
+            "there is no session \(PlainText.escape(id).quoted); 'martlet gateway session list' shows the ids",
+            param: "session_id")
     }
 }

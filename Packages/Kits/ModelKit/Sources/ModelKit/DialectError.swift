@@ -55,3 +55,50 @@ public struct DialectError: Failure, Hashable {
         public static let unsupported = Kind("unsupported")
     }
 }
+
+extension DialectError {
+    package static func failed(_ refusal: ServerRefusal) -> DialectError {
+        let words = refusal.message.isEmpty ? "it gives no reason" : refusal.message
+        return DialectError(.failed, "the server failed while it answered: \(words)", refusal: refusal)
+    }
+
+    package static func malformed(_ data: [UInt8]) -> DialectError {
+        let words = PlainText.excerpt(String(decoding: data.prefix(100), as: UTF8.self))
+        return DialectError(
+            .malformed, "the server sent what is no answer: “\(words)”; look at its address and its log")
+    }
+
+    package static var cut: DialectError {
+        DialectError(.cut, "the stream ended before the server said that the answer was whole; ask again")
+    }
+
+    package static var empty: DialectError {
+        DialectError(
+            .empty, "the server's answer has neither text nor calls; ask again, or look at the server's log")
+    }
+
+    /// For what a request has and the server does not take.
+    package static func untaken(_ what: String) -> DialectError {
+        DialectError(.unsupported, "this server takes no \(what); leave that out or ask another one")
+    }
+}
+
+/// What one event of a stream, or a whole answer, says.
+package enum AnswerObject {
+    /// More than this is not read as one event.
+    package static let largest = 32 << 20
+
+    /// Nil for JSON that is no object, and for what is no JSON where that may be: in events that are not known.
+    package static func read(_ data: [UInt8], mayBeOther: Bool = false) throws(DialectError) -> JSONObject? {
+        guard data.count <= largest else {
+            throw DialectError(.tooLarge, "the server sent more than \(largest >> 20) MiB at once; ask for less")
+        }
+        do {
+            return try JSON(parsing: data, reading: .stream).object
+        } catch {
+            if mayBeOther { return nil }
+            guard error.code == .depth else { throw .malformed(data) }
+            throw DialectError(.tooLarge, "the server's answer nests too deep: \(error); ask it another way")
+        }
+    }
+}

@@ -1,5 +1,5 @@
 public import Capabilities
-import JSON
+public import JSON
 public import ModelKit
 
 /// OpenAI's Responses. Nothing is kept at the server: the whole conversation goes along each time, with the model's
@@ -28,5 +28,82 @@ public struct ResponsesDialect: Dialect {
 
     public func refusal(in body: [UInt8]) -> ServerRefusal? {
         ServerRefusal(inBody: body)
+    }
+}
+
+extension ResponsesDialect {
+    public func body(of request: ChatRequest) throws(DialectError) -> JSONObject {
+        var body: JSONObject = ["model": .string(request.model), "store": false]
+        let system = request.messages.filter { $0.role == .system }
+        for message in system where message.parts.contains(where: { if case .text = $0 { false } else { true } }) {
+            throw .untaken("other than text in a message of the role system")
+        }
+        let instructions = system.map(\.text).filter { !$0.isEmpty }
+        if !instructions.isEmpty { body["instructions"] = .string(instructions.joined(separator: "\n\n")) }
+        let input = try InputItems.json(request.messages.filter { $0.role != .system })
+        guard !input.isEmpty else {
+            throw DialectError(.unsupported, "the conversation has nothing in it to answer; say something")
+        }
+        body["input"] = .array(input)
+        if request.streams { body["stream"] = true }
+        if !request.tools.isEmpty {
+            body["tools"] = .array(request.tools.map(Self.json))
+            body["tool_choice"] = request.toolChoice.map(Self.json)
+            body["parallel_tool_calls"] = request.parallelCalls.map(JSON.bool)
+        }
+        if let schema = request.schema { body["text"] = ["format": Self.json(schema)] }
+        try write(request.options, into: &body)
+        if options.returnsReasoning(request.model) { body["include"] = ["reasoning.encrypted_content"] }
+        if request.mayCarryExtras(to: Self.kind) { for (key, value) in request.extras { body[key] = value } }
+        return body
+    }
+
+    private func write(_ options: ModelOptions, into body: inout JSONObject) throws(DialectError) {
+        if let temperature = options.temperature { body["temperature"] = .double(temperature) }
+        if let share = options.topP { body["top_p"] = .double(share) }
+        if let limit = options.maxTokens { body["max_output_tokens"] = .int(limit) }
+        guard options.stop.isEmpty else { throw .untaken("words to stop at") }
+        guard options.seed == nil else { throw .untaken("seed") }
+        if let effort = options.effort {
+            var reasoning: JSONObject = ["effort": .string(effort.rawValue)]
+            if self.options.wantsSummaries { reasoning["summary"] = "auto" }
+            body["reasoning"] = .object(reasoning)
+        }
+    }
+
+    private static func json(_ choice: ToolChoice) -> JSON {
+        switch choice {
+        case .auto: "auto"
+        case .never: "none"
+        case .required: "required"
+        case .tool(let name): ["type": "function", "name": .string(name)]
+        }
+    }
+
+    private static func json(_ tool: ToolDescription) -> JSON {
+        // Without a word the server would be strict, and refuse what cannot be.
+        [
+            "type": "function", "name": .string(tool.name), "description": .string(tool.summary),
+            "parameters": tool.input, "strict": false,
+        ]
+    }
+
+    private static func json(_ schema: AnswerSchema) -> JSON {
+        if schema == .anyObject { return ["type": "json_object"] }
+        return [
+            "type": "json_schema", "name": .string(schema.name), "schema": schema.schema,
+            "strict": .bool(StrictSchema.admits(schema.schema)),
+        ]
+    }
+}
+
+extension ResponsesDialect {
+    /// An error as OpenAI's clients read it. The status says the rest.
+    public static func envelope(_ refusal: ServerRefusal) -> JSONObject {
+        let error: JSON = [
+            "message": .string(refusal.message), "type": .string(refusal.type ?? "error"),
+            "param": refusal.field.map(JSON.string) ?? .null, "code": refusal.code.map(JSON.string) ?? .null,
+        ]
+        return ["error": error]
     }
 }

@@ -26,7 +26,7 @@ private final class FileSpans: SpanSink {
         self.path = path
     }
 
-    func record(_ span: Span) {
+    func record(_ span: TraceSpan) {
         let line = "\(span.name) \(JSON.object(span.attributes).text()) \(span.failure ?? "")\n"
         turn.withLock { _ in
             do {

@@ -1,6 +1,8 @@
 public import Capabilities
 import HTTPClient
+import HTTPCore
 import Synchronization
+import TurnLoop
 
 /// Who can be asked, and what a name of a model means.
 ///
@@ -117,5 +119,288 @@ extension ProviderSetup {
             all.append(ChatServer(name: id, address: address, kind: kind))
         }
         return all
+    }
+}
+
+extension ProviderDirectory {
+    /// The models of all that can be asked, all lists asked for at once. What a list does not say is completed by the
+    /// table; where a list cannot be had, the table stands for it.
+    public func catalogue() async -> ModelCatalogue {
+        await catalogue(of: await available())
+    }
+
+    /// The models of one provider, completed in the same way.
+    public func models(of id: String) async throws -> [ModelDescription] {
+        try await provider(named: id).models().map(setup.table.completing)
+    }
+
+    func catalogue(of providers: [any ModelProvider]) async -> ModelCatalogue {
+        let listings = await withTaskGroup(of: Listing.self) { group in
+            for (place, provider) in providers.enumerated() {
+                group.addTask { await Listing(of: provider, at: place) }
+            }
+            return await group.reduce(into: [Listing]()) { $0.append($1) }
+        }
+        var catalogue = ModelCatalogue()
+        for listing in listings.sorted(by: { $0.place < $1.place }) {
+            switch listing.models {
+            case .success(let models): catalogue.models += models.map(setup.table.completing)
+            case .failure(let error):
+                catalogue.models += setup.table.all.filter { $0.provider == listing.provider }
+                catalogue.failures.append((listing.provider, AnyFailure(error)))
+            }
+        }
+        return catalogue
+    }
+}
+
+/// What a provider answered when it was asked for its models. Not a tuple, since swiftc 6.3.1 loses the first member of a
+/// tuple that a task returns from do and catch when it optimises.
+private struct Listing: Sendable {
+    let place: Int
+    let provider: String
+    let models: Result<[ModelDescription], any Error>
+
+    init(of provider: any ModelProvider, at place: Int) async {
+        self.place = place
+        self.provider = provider.id
+        do { models = .success(try await provider.models()) } catch { models = .failure(error) }
+    }
+}
+
+extension ProviderDirectory {
+    /// What a name means, or what is asked where nobody says.
+    ///
+    /// A name is a provider and a model (`anthropic/claude-haiku-4-5`), a provider (`ollama`), a model (`gpt-4o`), or the
+    /// beginning of a model's name that fits one only. Without a name it is the configured default, the profile in use,
+    /// a vendor with a key in the environment, another server of the settings, a vendor with a kept key, a server on this
+    /// machine, and what other features have, in this order.
+    ///
+    /// - Parameter agree: Asked before a server of this machine is chosen that nobody has named and that is not among
+    ///   `ProviderSetup.agreed`: whatever listens at a usual port would get what is said. False leaves it out.
+    public func choice(
+        of name: String? = nil,
+        agreeing agree: @Sendable (LocalServer) async throws -> Bool = { throw ChatError.notAgreed($0) }
+    ) async throws -> ModelChoice {
+        if let name = name ?? setup.defaultModel, !name.isEmpty {
+            let choice = try await resolve(name)
+            let isNamed = name == choice.provider.id || name.hasPrefix("\(choice.provider.id)/")
+            guard !isNamed, let server = foundServer(choice.provider.id), try await !agree(server) else {
+                return choice
+            }
+            throw ChatError.notAgreed(server)
+        }
+        if let profile = setup.profile, let provider = configured.first(where: { $0.id == profile }) {
+            return try await defaultChoice(of: provider)
+        }
+        if let vendor = vendors.first(where: hasVariables) {
+            return try await defaultChoice(of: provider(named: vendor.id))
+        }
+        if let server = configured.dropFirst(vendors.count).first { return try await defaultChoice(of: server) }
+        for vendor in vendors where await setup.hasSecret(vendor.id) {
+            return try await defaultChoice(of: provider(named: vendor.id))
+        }
+        for provider in await localProviders() {
+            if let server = foundServer(provider.id), try await !agree(server) { continue }
+            return try await defaultChoice(of: provider)
+        }
+        for provider in setup.others where await provider.isAvailable() { return try await lastResort(provider) }
+        throw nobody()
+    }
+
+    /// The server of this machine with this id, where nobody has agreed yet that it is asked.
+    private func foundServer(_ id: String) -> LocalServer? {
+        guard !setup.agreed.contains(id), !configured.contains(where: { $0.id == id }) else { return nil }
+        return setup.localServers.first { $0.id == id }
+    }
+
+    private func lastResort(_ provider: any ModelProvider) async throws -> ModelChoice {
+        var choice = try await defaultChoice(of: provider)
+        let keys = vendors.map(\.keyVariable).joined(separator: ", ")
+        choice.advice =
+            "set one of \(keys)" + (setup.authenticator == nil ? "" : ", or 'martlet auth secret set openai'")
+        return choice
+    }
+
+    /// Whether a provider has this id, whoever it belongs to.
+    public func isKnown(_ id: String) -> Bool {
+        configured.contains { $0.id == id } || setup.localServers.contains { $0.id == id }
+            || setup.others.contains { $0.id == id }
+    }
+
+    private func resolve(_ name: String) async throws -> ModelChoice {
+        if isKnown(name) { return try await defaultChoice(of: provider(named: name)) }
+        if let slash = name.firstIndex(of: "/") {
+            let (id, model) = (String(name[..<slash]), String(name[name.index(after: slash)...]))
+            if isKnown(id), !model.isEmpty {
+                let provider = try await provider(named: id)
+                return choice(model, of: try await checked(provider))
+            }
+        }
+        return try await search(name)
+    }
+
+    /// What a provider is asked for where nobody says what.
+    private func defaultChoice(of provider: any ModelProvider) async throws -> ModelChoice {
+        let provider = try await checked(provider)
+        if let vendor = vendors.first(where: { $0.id == provider.id }) {
+            return choice(await setup.lastModel(provider.id) ?? vendor.defaultModel, of: provider)
+        }
+        if isGateway(provider.id) { return choice(await setup.lastModel(provider.id) ?? "", of: provider) }
+        guard let first = try await provider.models().first else {
+            throw ChatError(
+                .noModel, "\(provider.name) has no model", remedy: "load one there, or ask another",
+                provider: provider.id)
+        }
+        return ModelChoice(provider: provider, model: first.id, description: setup.table.completing(first))
+    }
+
+    private func isGateway(_ id: String) -> Bool {
+        if let server = setup.servers.first(where: { $0.name == id }) { return server.kind == .gateway }
+        return id == "gateway"
+    }
+
+    private func choice(_ model: String, of provider: any ModelProvider) -> ModelChoice {
+        ModelChoice(
+            provider: provider, model: model, description: setup.table.description(of: model, provider: provider.id))
+    }
+
+    /// A vendor without a key is not asked: it would refuse, and read the question before.
+    private func checked(_ provider: any ModelProvider) async throws -> any ModelProvider {
+        guard let vendor = vendors.first(where: { $0.id == provider.id }), !hasVariables(vendor),
+            await setup.lacksSecret(vendor.id)
+        else { return provider }
+        throw ChatError(
+            .noKey, "there is no key for \(vendor.name)",
+            remedy: setup.authenticator == nil
+                ? "set \(vendor.keyVariable)"
+                : "set \(vendor.keyVariable), or keep a key with 'martlet auth secret set \(vendor.id)'",
+            provider: vendor.id)
+    }
+
+    /// Whether the environment alone is enough to ask a vendor. No secret store is opened for that.
+    private func hasVariables(_ vendor: Vendor) -> Bool {
+        [vendor.keyVariable, vendor.addressVariable].contains { !setup.environment[$0, default: ""].isEmpty }
+    }
+
+    private func nobody() -> ChatError {
+        let keys = vendors.map(\.keyVariable).joined(separator: ", ")
+        let places = setup.localServers.map { "\($0.name) (\($0.port))" }.joined(separator: ", ")
+        let server =
+            setup.authenticator == nil
+            ? "set KAMIWAZA_BASE_URL or GATEWAY_BASE_URL to the address of a server"
+            : "'martlet auth secret set openai' keeps a key, 'martlet auth server add' adds a server"
+        return ChatError(
+            .noProvider,
+            """
+            there is no model to ask: set one of \(keys)
+            or start a server of models on this machine: \(places)
+            or \(server)
+            """)
+    }
+}
+
+extension ChatError {
+    /// A server was found at a usual port, and nobody has said that it is the one to ask.
+    public static func notAgreed(_ server: LocalServer) -> ChatError {
+        ChatError(
+            .notAgreed,
+            "\(server.name) seems to answer on port \(server.port) of this machine, but nobody has agreed to ask it",
+            remedy: "name it with --model \(server.id), or put '\(server.id)' into the setting chat.local-servers",
+            provider: server.id)
+    }
+}
+
+extension ProviderDirectory {
+    /// Where what is said to a provider goes; nil for one that is in this process, and for one of somebody else.
+    public func address(of id: String) -> String? {
+        if let vendor = vendors.first(where: { $0.id == id }) {
+            return Self.normal(
+                setup.environment[vendor.addressVariable].flatMap { $0.isEmpty ? nil : $0 } ?? vendor.base)
+        }
+        if let server = ProviderSetup.all(setup.servers, setup.environment).first(where: { $0.name == id }) {
+            return Self.normal(server.address)
+        }
+        return setup.localServers.first { $0.id == id }.map { "http://127.0.0.1:\($0.port)/" }
+    }
+
+    /// Whether a provider is another feature's.
+    public func isOther(_ id: String) -> Bool { setup.others.contains { $0.id == id } }
+
+    /// The deployment that answers to a model's name, as far as it was asked.
+    public func deployment(of choice: ModelChoice) -> String? {
+        (choice.provider as? KamiwazaProvider)?.deploymentID(of: choice.model)
+    }
+
+    /// Two ways of writing one address are the same.
+    private static func normal(_ address: String) -> String {
+        do throws(HTTPError) {
+            let text = try HTTPURL(address, assuming: .https).text
+            return text.hasSuffix("/") ? text : text + "/"
+        } catch {
+            // It leads nowhere, and who asks there is told so.
+            return address
+        }
+    }
+}
+
+extension ProviderDirectory {
+    /// The model of a name that says nothing about its provider.
+    func search(_ name: String) async throws -> ModelChoice {
+        // What is known beforehand needs no list, so that a question is on its way at once.
+        for provider in configured {
+            guard let known = setup.table.description(of: name, provider: provider.id),
+                await provider.isAvailable()
+            else { continue }
+            return ModelChoice(provider: provider, model: name, description: known)
+        }
+        let providers = await available()
+        let catalogue = await catalogue(of: providers)
+        let exact = catalogue.models.first { $0.id == name }
+        if let exact, let provider = providers.first(where: { $0.id == exact.provider }) {
+            return ModelChoice(provider: provider, model: exact.id, description: exact)
+        }
+        let wanted = name.lowercased()
+        let fitting = catalogue.models.filter { $0.id.lowercased().hasPrefix(wanted) }
+        if Set(fitting.map(\.id)).count > 1 { throw ambiguous(name, fitting) }
+        if let only = fitting.first, let provider = providers.first(where: { $0.id == only.provider }) {
+            return ModelChoice(provider: provider, model: only.id, description: only)
+        }
+        // A vendor's new model, whose list does not have it yet or cannot be had: the vendor knows.
+        if let vendor = vendors.first(where: { $0.families.contains { wanted.hasPrefix($0) } }),
+            let provider = providers.first(where: { $0.id == vendor.id })
+        {
+            return ModelChoice(provider: provider, model: name, description: nil)
+        }
+        throw notFound(name, catalogue, providers)
+    }
+
+    private func ambiguous(_ name: String, _ fitting: [ModelDescription]) -> ChatError {
+        let names = fitting.prefix(5).map { "'\(PlainText.escape("\($0.provider)/\($0.id)"))'" }
+        return ChatError(
+            .ambiguousModel, "several models begin with \(ChatError.shown(name))",
+            remedy: "say which: \(names.joined(separator: ", "))\(fitting.count > 5 ? ", …" : "")")
+    }
+
+    private func notFound(
+        _ name: String, _ catalogue: ModelCatalogue, _ providers: [any ModelProvider]
+    ) -> ChatError {
+        if let vendor = vendors.first(where: { $0.families.contains { name.lowercased().hasPrefix($0) } }),
+            !providers.contains(where: { $0.id == vendor.id })
+        {
+            return ChatError(
+                .noKey, "\(ChatError.shown(name)) is a model of \(vendor.name), for which there is no key",
+                remedy: setup.authenticator == nil
+                    ? "set \(vendor.keyVariable)"
+                    : "set \(vendor.keyVariable), or keep a key with 'martlet auth secret set \(vendor.id)'",
+                provider: vendor.id)
+        }
+        let names = ChatError.nearest(to: name, among: catalogue.models.map(\.id)).map { "'\(PlainText.escape($0))'" }
+        let advice = names.isEmpty ? "" : "did you mean \(names.joined(separator: ", "))? "
+        let silent = catalogue.failures.map(\.provider)
+        let without = silent.isEmpty ? "" : " (the lists of \(silent.joined(separator: ", ")) could not be had)"
+        return ChatError(
+            .modelNotFound, "nobody has a model \(ChatError.shown(name))\(without)",
+            remedy: "\(advice)'martlet chat models' lists what there is")
     }
 }

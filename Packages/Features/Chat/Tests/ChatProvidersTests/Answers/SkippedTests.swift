@@ -12,7 +12,7 @@ struct SkippedTests {
     /// Asks a provider of that kind, which sends this, and gives the span of the question.
     private func span(
         _ stream: String, as id: String = "openai", isolation: isolated (any Actor)? = #isolation
-    ) async throws -> Span {
+    ) async throws -> TraceSpan {
         let sink = RecordingSpanSink()
         try await Fixture.run(as: id) { setup in
             setup.tracer = Tracer(sinks: [sink], now: setup.now)

@@ -30,7 +30,7 @@ public final class GatewayMetrics: SpanSink {
 
     public init() {}
 
-    public func record(_ span: Span) {
+    public func record(_ span: TraceSpan) {
         guard span.name == "http.serve" else { return }
         // A method can be any word that a client makes up, and each would be a series of its own.
         let method = span.attributes["method"]?.string ?? ""

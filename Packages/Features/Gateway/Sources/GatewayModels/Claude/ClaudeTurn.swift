@@ -108,3 +108,187 @@ extension Usage {
     /// All that was read and written, as far as it is known.
     fileprivate var tokens: Int { (inputTokens ?? 0) + (outputTokens ?? 0) }
 }
+
+extension ClaudeTurn {
+    mutating func called(_ content: JSON) -> [TurnEvent] {
+        settleBlock()
+        guard let id = content["id"]?.string, let name = content["name"]?.string else { return [] }
+        let call = ToolCall(id: id, name: name, input: content["input"] ?? [:], isDone: true)
+        if updates[id]?.result == nil { open.insert(id) }
+        return note(call)
+    }
+
+    /// A call is known by its id, whether its frame or the question about it comes first.
+    private mutating func note(_ call: ToolCall) -> [TurnEvent] {
+        guard updates[call.id] == nil else { return [] }
+        var update = CallUpdate(call, source: "claude")
+        update.started = now()
+        updates[call.id] = update
+        order.append(call.id)
+        parts.append(.call(call))
+        return [.chat(.call(call)), .call(update)]
+    }
+
+    private mutating func change(_ call: ToolCall, _ change: (inout CallUpdate) -> Void) -> [TurnEvent] {
+        var events = note(call)
+        guard var update = updates[call.id] else { return events }
+        change(&update)
+        updates[call.id] = update
+        events.append(.call(update))
+        return events
+    }
+
+    mutating func wait(_ call: ToolCall) -> [TurnEvent] { change(call) { $0.state = .waiting } }
+
+    mutating func allow(_ call: ToolCall, by origin: ApprovalDecision.Origin) -> [TurnEvent] {
+        let time = now()
+        return change(call) { update in
+            update.state = .approved
+            update.decision = ApprovalDecision(isAllowed: true, by: origin)
+            // The time that somebody took to decide is not the tool's.
+            update.started = time
+        }
+    }
+
+    mutating func deny(_ call: ToolCall, by origin: ApprovalDecision.Origin) -> [TurnEvent] {
+        change(call) { update in
+            update.state = .denied
+            update.decision = ApprovalDecision(isAllowed: false, by: origin)
+        }
+    }
+
+    mutating func receive(results content: [JSON]) -> [TurnEvent] {
+        content.flatMap { block -> [TurnEvent] in
+            guard block["type"]?.string == "tool_result", let id = block["tool_use_id"]?.string else { return [] }
+            return settle(id, Self.text(of: block["content"]), isError: block["is_error"]?.bool ?? false)
+        }
+    }
+
+    private mutating func settle(_ id: String, _ content: String, isError: Bool) -> [TurnEvent] {
+        guard var update = updates[id], update.result == nil else { return [] }
+        open.remove(id)
+        let end = now()
+        let result = ToolResult(
+            call: id, content: content, isError: isError, duration: update.started.map { end - $0 })
+        update.result = result
+        update.ended = end
+        if update.state != .denied { update.state = isError ? .failed : .done }
+        updates[id] = update
+        parts.append(.result(result))
+        return [.chat(.result(result)), .call(update)]
+    }
+
+    /// Gives each call a result that has none, so that the history stays valid.
+    mutating func settleAll(_ words: String) -> [TurnEvent] {
+        settleBlock()
+        return order.flatMap { settle($0, words, isError: true) }
+    }
+
+    private static func text(of content: JSON?) -> String {
+        if let text = content?.string { return text }
+        return (content?.array ?? []).map { block in
+            block["text"]?.string ?? "[\(block["type"]?.string ?? "content")]"
+        }.joined(separator: "\n")
+    }
+}
+
+extension ClaudeTurn {
+    mutating func receive(piece event: JSON) -> [TurnEvent] {
+        switch event["type"]?.string {
+        case "message_start": return began(message: event["message"])
+        case "content_block_start":
+            settleBlock()
+            let content = event["content_block"]
+            switch content?["type"]?.string {
+            case "text": block = Block()
+            case "thinking": block = Block(isReasoning: true)
+            case "tool_use":
+                guard let id = content?["id"]?.string, let name = content?["name"]?.string else { return [] }
+                return [.chat(.calling(id: id, name: name))]
+            default: break
+            }
+            return []
+        case "content_block_delta":
+            guard let piece = event["delta"]?["text"]?.string ?? event["delta"]?["thinking"]?.string, !piece.isEmpty,
+                let block, !block.isSettled
+            else { return [] }
+            self.block?.text += piece
+            return [.chat(block.isReasoning ? .reasoning(piece) : .text(piece))]
+        case "message_delta":
+            // The frames of a message come before its end, and know only what was written until then.
+            if let all = event["usage"]?["output_tokens"]?.int, !counted.isEmpty { count(written: all) }
+            return []
+        default: return []
+        }
+    }
+
+    /// Counts a message once: all its frames have its id and the same usage. Its start comes before them, so that also a
+    /// message that is cut off counts with what it has read.
+    private mutating func began(message: JSON?) -> [TurnEvent] {
+        guard let id = message?["id"]?.string, counted.insert(id).inserted else { return [] }
+        rounds += 1
+        let used = ClaudeResult.usage(message?["usage"]) ?? Usage()
+        usage = usage + used
+        usage.cost = estimate
+        (written, open) = (used.outputTokens ?? 0, [])
+        return [.round(rounds)]
+    }
+
+    private mutating func count(written all: Int) {
+        guard (written..<1 << 40).contains(all) else { return }
+        usage.outputTokens = (usage.outputTokens ?? 0) + all - written
+        written = all
+        usage.cost = estimate
+    }
+
+    mutating func receive(assistant frame: JSON) -> [TurnEvent] {
+        guard let message = frame["message"] else { return [] }
+        let content = message["content"]?.array ?? []
+        // What the command itself says in the model's place is about a failure.
+        if message["model"]?.string == "<synthetic>" || frame["error"]?.string != nil {
+            serviceWords = content.compactMap { $0["text"]?.string }.first ?? serviceWords
+            return []
+        }
+        var events = began(message: message)
+        for content in content {
+            switch content["type"]?.string {
+            case "text": events += said(content["text"]?.string ?? "", isReasoning: false) { .text($0) }
+            case "thinking":
+                let signature = content["signature"]?.string
+                events += said(content["thinking"]?.string ?? "", isReasoning: true) {
+                    .reasoning(Reasoning($0, signature: signature))
+                }
+            case "tool_use": events += called(content)
+            default: break
+            }
+        }
+        return events
+    }
+
+    /// Takes a whole block, of which some may have been shown already.
+    private mutating func said(
+        _ whole: String, isReasoning: Bool, _ part: (String) -> Message.Part
+    ) -> [TurnEvent] {
+        var shown = ""
+        if let block, !block.isSettled, block.isReasoning == isReasoning {
+            shown = block.text
+            self.block?.isSettled = true
+        } else {
+            settleBlock()
+        }
+        guard !whole.isEmpty else { return [] }
+        parts.append(part(whole))
+        // What was shown cannot be taken back; where the frame has other words, only they are kept.
+        guard whole.utf8.count > shown.utf8.count, whole.utf8.starts(with: shown.utf8) else { return [] }
+        let rest = String(decoding: whole.utf8.dropFirst(shown.utf8.count), as: UTF8.self)
+        return [.chat(isReasoning ? .reasoning(rest) : .text(rest))]
+    }
+
+    /// Keeps a block whose frame never came.
+    mutating func settleBlock() {
+        if let block, !block.isSettled, !block.text.isEmpty {
+            parts.append(block.isReasoning ? .reasoning(Reasoning(block.text)) : .text(block.text))
+        }
+        block = nil
+    }
+}

@@ -1,4 +1,6 @@
+public import Bundles
 public import Capabilities
+public import JSON
 public import ProcessKit
 public import StorageKit
 
@@ -83,4 +85,260 @@ public final class Journal: Sendable {
             ALTER TABLE runs ADD COLUMN needs_trust INTEGER NOT NULL DEFAULT 0;
             """),
     ]
+}
+
+extension Journal {
+    private static let columns: SQL = """
+        SELECT id, name, status, exit, started, ended, file, holder,
+            (SELECT count(*) FROM steps WHERE run = id AND is_final = 1),
+            (SELECT count(*) FROM steps WHERE run = id AND is_final = 1 AND status = 'failed' AND is_forgiven = 0)
+        FROM runs
+        """
+
+    /// The runs that began last.
+    public func runs(limit: Int, name: String? = nil) async throws -> [RunRow] {
+        try await database.read { connection in
+            try connection.all(
+                Self.columns + " WHERE ?1 IS NULL OR name = ?1 ORDER BY number DESC LIMIT ?2", name, limit
+            ) { try self.row($0) }
+        }
+    }
+
+    /// A run by its name, by the beginning of it, or the newest.
+    public func find(_ name: String?) async throws -> RunRow {
+        let name = name == "last" ? nil : name
+        let found = try await database.read { connection in
+            try connection.all(
+                Self.columns
+                    + " WHERE ?1 IS NULL OR substr(id, 1, length(?1)) = ?1 ORDER BY number DESC LIMIT 2", name
+            ) { try self.row($0) }
+        }
+        guard let first = found.first else { throw RunError.unknown(name) }
+        if let name, found.count > 1, first.id != name { throw RunError.ambiguous(name) }
+        return first
+    }
+
+    /// What a run gave in the end, and why it failed.
+    public func ending(of run: String) async throws -> (outputs: JSONObject, error: StepError?) {
+        let row = try await database.read { connection in
+            try connection.first("SELECT outputs, error_code, error_message FROM runs WHERE id = ?", run) { row in
+                (try row[0] as String?, try row[1] as String?, try row[2] as String?)
+            }
+        }
+        guard let (outputs, code, message) = row else { return ([:], nil) }
+        return (
+            try outputs.map { try JSON(parsing: Array($0.utf8)).object ?? [:] } ?? [:],
+            code.map { StepError(code: $0, message: message ?? "") }
+        )
+    }
+
+    /// Every attempt of every step, in the order in which they began.
+    public func steps(of run: String) async throws -> [StepRow] {
+        try await database.read { connection in
+            try connection.all(
+                """
+                SELECT key, work, status, attempt, exit, error_code, error_message, started, duration, arguments, result
+                FROM steps WHERE run = ? ORDER BY number
+                """, run
+            ) { row in
+                let code: String? = try row[5]
+                return StepRow(
+                    key: try row[0], work: try row[1], status: StepStatus(rawValue: try row[2]) ?? .failed,
+                    attempt: try row[3], exit: try row[4],
+                    error: try code.map { StepError(code: $0, message: try (row[6] as String?) ?? "") },
+                    started: try row[7], seconds: try row[8],
+                    arguments: try JSON(parsing: Array((try row[9] as String).utf8)),
+                    result: try JSON(parsing: Array((try row[10] as String).utf8)))
+            }
+        }
+    }
+
+    /// What the steps said, or one of them.
+    public func events(of run: String, step: String? = nil) async throws -> [JournalEvent] {
+        try await database.read { connection in
+            try connection.all(
+                """
+                SELECT number, step, time, event FROM events
+                WHERE run = ?1 AND (?2 IS NULL OR step = ?2) ORDER BY number
+                """, run, step
+            ) { row in
+                JournalEvent(
+                    number: try row[0], step: try row[1], time: try row[2],
+                    event: try JSON(parsing: Array((try row[3] as String).utf8)))
+            }
+        }
+    }
+
+    /// The process that runs it; nil when nobody does any more.
+    public func holder(of run: String) async throws -> Int32? {
+        let text = try await database.read { connection in
+            try connection.first("SELECT holder FROM runs WHERE id = ?", run) { try $0[0] as String? }
+        }
+        return held.process(holding: run, by: text ?? nil)
+    }
+
+    /// Forgets runs that ended before a time; gives how many.
+    public func prune(before time: Timestamp) async throws -> Int {
+        let now = now()
+        return try await database.write { connection in
+            try connection.run("DELETE FROM cache WHERE until <= ?", now)
+            var count = 0
+            for id in try self.prunable(before: time, connection) {
+                for statement: SQL in ["DELETE FROM events WHERE run = ?", "DELETE FROM steps WHERE run = ?"] {
+                    try connection.run(statement, id)
+                }
+                count += try connection.run("DELETE FROM runs WHERE id = ?", id)
+            }
+            return count
+        }
+    }
+
+    /// The runs that `prune` would forget: those that ended, or were broken off, before a time.
+    public func prunable(before time: Timestamp) async throws -> [String] {
+        try await database.read { connection in try self.prunable(before: time, connection) }
+    }
+
+    private func prunable(before time: Timestamp, _ connection: Connection) throws -> [String] {
+        let found = try connection.all(
+            "SELECT id, holder FROM runs WHERE ended < ? OR (ended IS NULL AND started < ?)", time, time
+        ) { (id: try $0[0] as String, holder: try $0[1] as String?) }
+        return found.filter { !held.isHeld($0.id, by: $0.holder) }.map(\.id)
+    }
+
+    private func row(_ row: borrowing Row) throws -> RunRow {
+        let id: String = try row[0]
+        let isHeld = held.isHeld(id, by: try row[7])
+        let status = RunSummary.Status(rawValue: try row[2]) ?? .failed
+        return RunRow(
+            id: id, name: try row[1], status: status, exit: try row[3], started: try row[4], ended: try row[5],
+            file: try row[6], steps: try row[8], failed: try row[9], isBroken: status == .running && !isHeld)
+    }
+}
+
+extension Journal {
+    /// Begins a run.
+    ///
+    /// - Parameters:
+    ///   - needsTrust: whether it goes on only for as long as its bundle is trusted.
+    ///   - alone: refuses that while another run of the same file goes on.
+    ///   - redactor: knows the secrets that are not stored, wherever they stand.
+    public func begin(
+        _ bundle: Bundle, digest: String? = nil, inputs: JSONObject, needsTrust: Bool = false, alone: Bool = false,
+        redactor: Redactor = Redactor(), eventsKept: Int = RunOptions().eventsKept
+    ) async throws -> JournalRun {
+        let time = now()
+        // An input that is secret, or that holds a secret, has to be given again when the run goes on.
+        var shown = JSONObject()
+        for (name, value) in inputs {
+            let isSecret = bundle.inputs.first { $0.name == name }?.isSecret ?? false
+            shown.append(name, isSecret || redactor.redact(value) != value ? .string(Redactor.mark) : value)
+        }
+        let text = JSON.object(shown).text()
+        let (id, hold) = try await database.write { [held] connection in
+            let others =
+                try alone
+                ? connection.all(
+                    "SELECT id, holder FROM runs WHERE file = ? AND status = 'running' AND holder IS NOT NULL",
+                    bundle.source.file
+                ) { (id: try $0[0] as String, holder: try $0[1] as String) } : []
+            for other in others where held.isHeld(other.id, by: other.holder) {
+                throw RunError.overlaps(bundle.name, other.id)
+            }
+            // Four letters are met again now and then, where many runs begin in one second.
+            var id = RunID.new(at: time)
+            while try connection.first("SELECT 1 FROM runs WHERE id = ?", id.text, row: { try $0[0] as Int }) != nil {
+                id = .new(at: time)
+            }
+            try connection.run(
+                """
+                INSERT INTO runs (id, name, file, digest, inputs, started, status, holder, needs_trust, number)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM runs))
+                """, id.text, bundle.name, bundle.source.file, digest ?? bundle.source.digest, text, time,
+                RunSummary.Status.running.rawValue, held.holder, needsTrust ? 1 : 0)
+            // Known before others can see it, or it would look as if it had broken off.
+            return (id, held.hold(id.text))
+        }
+        return JournalRun(self, id, hold: hold, eventsKept: eventsKept)
+    }
+
+    /// What is needed to go on with a run: its file and what it was given.
+    public struct Unfinished: Sendable {
+        public let id: RunID
+        public let file: String
+        public let digest: String
+        /// Secret ones say nothing but that.
+        public let inputs: JSONObject
+        public let needsTrust: Bool
+    }
+
+    /// A run by its name, by the beginning of it, or the newest.
+    public func unfinished(_ name: String?) async throws -> Unfinished {
+        let row = try await find(name)
+        let stored = try await database.read { connection in
+            try connection.first(
+                "SELECT file, digest, inputs, holder, needs_trust FROM runs WHERE id = ?", row.id
+            ) { row in
+                (
+                    try row[0] as String, try row[1] as String, try row[2] as String, try row[3] as String?,
+                    try row[4] as Int
+                )
+            }
+        }
+        guard let (file, digest, inputs, holder, needsTrust) = stored else { throw RunError.unknown(row.id) }
+        if held.isHeld(row.id, by: holder) { throw RunError.stillRunning(row.id) }
+        guard row.status != .ok else { throw RunError.alreadyDone(row.id) }
+        return Unfinished(
+            id: RunID(row.id), file: file, digest: digest, inputs: try JSON(parsing: Array(inputs.utf8)).object ?? [:],
+            needsTrust: needsTrust == 1)
+    }
+
+    /// Goes on with a run: what was over is known and not done again, unless it failed and that is asked for.
+    public func resume(_ id: RunID, again: Bool = false, eventsKept: Int = RunOptions().eventsKept) async throws
+        -> JournalRun
+    {
+        let (hold, steps, events, count) = try await database.write { [held] connection in
+            let before = try connection.first("SELECT holder FROM runs WHERE id = ?", id.text) { try $0[0] as String? }
+            if held.isHeld(id.text, by: before ?? nil) { throw RunError.stillRunning(id.text) }
+            try connection.run(
+                "UPDATE runs SET holder = ?, status = 'running', ended = NULL WHERE id = ?", held.holder, id.text)
+            let steps = try connection.all(
+                """
+                SELECT key, status, result, exit, error_code, error_message, duration, is_final, is_forgiven, attempt
+                FROM steps WHERE run = ? ORDER BY key, attempt
+                """, id.text
+            ) { row -> (key: String, outcome: StepOutcome, isFinal: Bool) in
+                var outcome = StepOutcome(StepStatus(rawValue: try row[1]) ?? .failed)
+                let result = Array((try row[2] as String).utf8)
+                outcome.result = try JSON(parsing: result)
+                outcome.isMasked = result.contains(Array(Redactor.mark.utf8))
+                outcome.exit = try row[3]
+                if let code: String = try row[4] {
+                    outcome.error = StepError(code: code, message: try (row[5] as String?) ?? "")
+                }
+                outcome.duration = .seconds(try row[6] as Double)
+                outcome.isForgiven = try (row[8] as Int) == 1
+                outcome.attempts = try row[9]
+                return (try row[0], outcome, try (row[7] as Int) == 1)
+            }
+            let events = try connection.first("SELECT max(number) FROM events WHERE run = ?", id.text) {
+                try $0[0] as Int?
+            }
+            let count = try connection.first("SELECT max(number) FROM steps WHERE run = ?", id.text) {
+                try $0[0] as Int?
+            }
+            return (held.hold(id.text), steps, (events ?? nil).map { $0 + 1 } ?? 0, (count ?? nil) ?? 0)
+        }
+        var finished: [String: StepOutcome] = [:]
+        var underway: Set<String> = []
+        for (key, outcome, isFinal) in steps {
+            if isFinal, !again || outcome.isGood {
+                finished[key] = outcome
+            } else if outcome.status == .running {
+                underway.insert(key)
+            }
+        }
+        return JournalRun(
+            self, id, hold: hold, isResumed: true, finished: finished, underway: underway, events: events, steps: count,
+            eventsKept: eventsKept)
+    }
 }

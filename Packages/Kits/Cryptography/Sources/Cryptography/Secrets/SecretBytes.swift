@@ -1,4 +1,5 @@
 import COpenSSL
+public import Capabilities
 
 /// Bytes that must not be seen: they are overwritten when the last reference goes, and print as `‹redacted›`.
 @safe
@@ -54,4 +55,16 @@ extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var description: String { "‹redacted›" }
     public var debugDescription: String { "‹redacted›" }
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension SecretBytes {
+    /// The UTF-8 of a secret text, such as a passphrase.
+    public convenience init(_ secret: Secret) {
+        // Straight out of the text, because a copy in between would stay in memory.
+        self.init(utf8: secret.withText { $0 }.utf8)
+    }
+
+    private convenience init(utf8 text: String.UTF8View) {
+        unsafe self.init(count: text.count) { unsafe $0.copyBytes(from: text) }
+    }
 }

@@ -1,5 +1,6 @@
 import CHTTPClient
 import Capabilities
+import Glibc
 public import HTTPCore
 
 /// An address that begins with `http` or `https`, read by the same rules by which libcurl connects to it.
@@ -110,5 +111,63 @@ extension HTTPError {
         let start = PlainText.escape(String(text.prefix { $0 != "?" && $0 != "#" }.prefix(200)))
         let shown = text.utf8.contains(UInt8(ascii: "@")) ? "the address" : "\u{201C}\(start)\u{201D}"
         return HTTPError(.invalidURL, "\(shown) cannot be used: \(reason)", mayHaveBeenSent: false)
+    }
+}
+
+extension HTTPURL {
+    /// Whether the server is on this machine or in its own network: `localhost`, `*.local`, a private address.
+    ///
+    /// Told from the text alone; no name is looked up.
+    public var isLocal: Bool {
+        if host == "localhost" || host.hasSuffix(".localhost") || host.hasSuffix(".local") { return true }
+        if let address = Self.bytes(of: host, family: AF_INET, count: 4) { return Self.isLocal(address) }
+        guard let address = Self.bytes(of: hostWithoutZone, family: AF_INET6, count: 16) else { return false }
+        let isMapped = address[..<10].allSatisfy { $0 == 0 } && address[10] == 0xFF && address[11] == 0xFF
+        if isMapped { return Self.isLocal(Array(address[12...])) }
+        let isLoopback = address[..<15].allSatisfy { $0 == 0 } && address[15] == 1
+        let isUnique = address[0] & 0xFE == 0xFC
+        let isLinkLocal = address[0] == 0xFE && address[1] & 0xC0 == 0x80
+        return isLoopback || isUnique || isLinkLocal
+    }
+
+    private static func isLocal(_ address: [UInt8]) -> Bool {
+        switch (address[0], address[1]) {
+        case (127, _), (10, _), (192, 168), (169, 254), (172, 16...31): true
+        default: false
+        }
+    }
+
+    private static func bytes(of text: String, family: Int32, count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        return unsafe inet_pton(family, text, &bytes) == 1 ? bytes : nil
+    }
+}
+
+extension HTTPURL {
+    /// Refuses a server that may not be spoken to.
+    ///
+    /// - Parameter socket: the Unix socket by which it is reached, which is a file and no server of the network.
+    func checkPermission(socket: String? = nil, within grant: Grant) throws(HTTPError) {
+        let request = socket.map { GrantRequest.path($0, .own) } ?? .host(host, port: port)
+        if let refusal = grant.decide(request).refusal(by: self) { throw refusal }
+    }
+
+    /// Refuses the address to which the name of the server has led, before anything is sent there.
+    func checkPermission(at peer: ConnectedPeer, within grant: Grant) throws(HTTPError) {
+        let request = GrantRequest.address(peer.address, port: peer.port, host: host)
+        if let refusal = grant.decide(request).refusal(by: self) { throw refusal }
+    }
+}
+
+/// Who is at the other end of a connection, as the system knows it.
+struct ConnectedPeer: Sendable, Hashable {
+    let address: String
+    let port: Int
+}
+
+extension GrantDecision {
+    fileprivate func refusal(by url: HTTPURL) -> HTTPError? {
+        guard case .deny(let rule, let mend) = self else { return nil }
+        return HTTPError(.notPermitted, "\(rule); \(mend)", mayHaveBeenSent: false, server: url.server)
     }
 }

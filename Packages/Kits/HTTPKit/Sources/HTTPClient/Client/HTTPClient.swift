@@ -1,5 +1,9 @@
+import CHTTPClient
 public import Capabilities
-import HTTPCore
+import Glibc
+public import HTTPCore
+import JSON
+import LoopKit
 import Synchronization
 
 /// Sends requests over one pool of connections, whose servers are all judged by the same trust.
@@ -126,5 +130,356 @@ extension HTTPClient {
             configuration.withoutCaller = .person
             return configuration
         }
+    }
+}
+
+/// What came of a download.
+public struct HTTPDownload: Sendable {
+    public let status: HTTPStatus
+    public let headers: HTTPHeaders
+    /// The address that answered.
+    public let url: HTTPURL
+    /// How many bytes were written.
+    public let count: Int
+}
+
+extension HTTPClient {
+    /// Writes the body of the answer to an open file, from where it stands, without ever holding much of it.
+    ///
+    /// A status that means failure is thrown with the server's words, and nothing is written. On every other error, and
+    /// when the task is cancelled, what was written stays: to go on later, ask for the rest by a `Range` header.
+    public nonisolated(nonsending) func download(
+        _ request: HTTPRequest, to descriptor: Int32
+    ) async throws -> HTTPDownload {
+        var request = request
+        // Nobody reads the pieces, so the fewest are the best: each wakes the writing thread.
+        request.limits.buffer = 512 << 10
+        // A file is what the server has; some call the type of an archive its encoding.
+        request.acceptsCompressed = request.acceptsCompressed ?? false
+        let exchange = try await open(request).requireSuccess()
+        let executor = try OwnThreadExecutor()
+        defer { executor.end() }
+        // A disk can block for seconds, and the shared pool has only as many threads as there are cores.
+        let count = try await withTaskExecutorPreference(executor) {
+            var count = 0
+            for try await bytes in exchange.body {
+                try Self.write(bytes, to: descriptor, from: exchange.url)
+                count += bytes.count
+            }
+            return count
+        }
+        return HTTPDownload(status: exchange.status, headers: exchange.headers, url: exchange.url, count: count)
+    }
+
+    /// Downloads to a new file, which is removed again when the download fails. A file that is there is not touched.
+    public nonisolated(nonsending) func download(
+        _ request: HTTPRequest, to path: String, mode: UInt32 = 0o644
+    ) async throws -> HTTPDownload {
+        let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+        guard descriptor >= 0 else {
+            throw HTTPError(.body, "cannot write \(path): \(Self.words(errno))", mayHaveBeenSent: false)
+        }
+        var isDone = false
+        defer {
+            if !isDone { unsafe unlink(path) }
+        }
+        let download: HTTPDownload
+        do {
+            download = try await self.download(request, to: descriptor)
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        // Some file systems report a full disk only here.
+        guard Glibc.close(descriptor) == 0 || errno == EINTR else {
+            throw HTTPError(.body, "cannot write \(path): \(Self.words(errno))", server: request.url.server)
+        }
+        isDone = true
+        return download
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32, from url: HTTPURL) throws(HTTPError) {
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { bytes in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
+                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw HTTPError(
+                    .body, "cannot write what \(url.server) sends: \(words(errno))", server: url.server)
+            }
+            written += count
+        }
+    }
+
+    // strerror is safe here: glibc keeps its text in thread-local storage.
+    private static func words(_ number: Int32) -> String {
+        unsafe strerror(number).map { unsafe String(cString: $0).lowercased() } ?? "system error \(number)"
+    }
+}
+
+extension HTTPClient {
+    /// Sends a request and waits for the whole answer, following redirects and trying again as the request allows.
+    ///
+    /// Every status is an answer; `requireSuccess` makes errors of those that mean failure. Throws `HTTPError`, or
+    /// `CancellationError` when the task is cancelled, which ends the request at once.
+    public nonisolated(nonsending) func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await perform(request, delivery: .whole(limit: request.limits.body)) { transfer, request, attempt in
+            let (head, body) = try await transfer.whole()
+            let response = HTTPResponse(
+                status: head.status, headers: head.headers, url: request.url, version: head.version, body: body,
+                isReused: head.isReused, attempts: attempt)
+            return (response, head)
+        }
+    }
+
+    /// Sends a request and returns as soon as the head of the answer is there; the body is read from the exchange.
+    ///
+    /// No more is taken from the server than is read. Once the head is there nothing is tried again.
+    public nonisolated(nonsending) func open(_ request: HTTPRequest) async throws -> HTTPExchange {
+        let delivery = TransferPlan.Delivery.stream(limit: request.limits.held)
+        return try await perform(request, delivery: delivery) { transfer, request, attempt in
+            // Held from here on: an answer that is not given out ends with it.
+            let lease = TransferLease(transfer)
+            let head = try await transfer.head()
+            let exchange = HTTPExchange(
+                head, url: request.url, attempts: attempt, patience: request.limits.words, lease: lease)
+            return (exchange, head)
+        }
+    }
+
+    private nonisolated(nonsending) func perform<Answer: Sendable>(
+        _ request: HTTPRequest, delivery: TransferPlan.Delivery,
+        _ answer: (Transfer, HTTPRequest, Int) async throws -> (Answer, ResponseHead)
+    ) async throws -> Answer {
+        let request = try await request.compressed()
+        try request.check(userAgent: configuration.userAgent)
+        let attributes: JSONObject = [
+            "http.request.method": .string(request.method.rawValue), "server.address": .string(request.url.host),
+            "server.port": .int(request.url.port),
+        ]
+        return try await configuration.tracer.span(
+            "http.request", feature: configuration.feature, attributes: attributes
+        ) { notes in
+            try await performTraced(request, delivery, notes, answer)
+        }
+    }
+
+    private nonisolated(nonsending) func performTraced<Answer>(
+        _ original: HTTPRequest, _ delivery: TransferPlan.Delivery, _ notes: SpanNotes,
+        _ answer: (Transfer, HTTPRequest, Int) async throws -> (Answer, ResponseHead)
+    ) async throws -> Answer {
+        var request = original
+        var (attempt, followed) = (1, 0)
+        var settled: Set<String> = []
+        while true {
+            try Task.checkCancellation()
+            // Each time: a redirect leads elsewhere.
+            let grant = Caller.current?.grant ?? configuration.withoutCaller
+            try request.url.checkPermission(socket: request.unixSocket, within: grant)
+            let upload = try Upload(request.body)
+            let isLocal = request.unixSocket != nil || request.url.isLocal
+            let mayRepeat = request.mayRepeat && request.body.canBeSentAgain
+            var generator = SystemRandomNumberGenerator()
+            let wait: Duration?
+            do {
+                let plan = TransferPlan(
+                    request, lines: request.lines(traced: configuration.sendsTraceparent), delivery: delivery,
+                    upload: upload, grant: grant)
+                notes.note("http.request.resend_count", .int(attempt - 1 + followed))
+                let (result, head) = try await answer(try start(plan, upload), request, attempt)
+                configuration.trust.tell?()
+                notes.note("http.response.status_code", .int(head.status.code))
+                notes.note("network.protocol.version", .string("\(head.version)"))
+                notes.note("http.connection.reused", .bool(head.isReused))
+                if let next = try request.redirects.next(
+                    after: request, status: head.status, headers: head.headers, followed: followed)
+                {
+                    request = next
+                    followed += 1
+                    continue
+                }
+                wait = request.retry.delay(
+                    after: head.status, headers: head.headers, now: configuration.now(), attempt: attempt,
+                    mayRepeat: mayRepeat, isLocal: isLocal, using: &generator)
+                if wait == nil { return result }
+            } catch let error as HTTPError {
+                if let certificate = error.certificate, let settle = configuration.trust.settle,
+                    request.body.canBeSentAgain, settled.insert(request.url.server).inserted
+                {
+                    try await settle(certificate)
+                    trustChanged()
+                    continue
+                }
+                // A stream is read from its beginning only once, even when nothing of it was sent.
+                guard request.body.canBeSentAgain,
+                    let delay = request.retry.delay(
+                        after: error, attempt: attempt, mayRepeat: mayRepeat, isLocal: isLocal, using: &generator)
+                else { throw error }
+                wait = delay
+            }
+            if let wait { try await configuration.clock.sleep(for: wait) }
+            attempt += 1
+        }
+    }
+
+    private func start(_ plan: TransferPlan, _ upload: Upload) throws(HTTPError) -> Transfer {
+        do {
+            return try start(plan)
+        } catch {
+            if case .pipe(let pipe) = upload { pipe.close() }
+            throw error
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Refuses what must not be sent.
+    func check(userAgent: String) throws(HTTPError) {
+        func refusal(_ reason: String) -> HTTPError {
+            HTTPError(
+                .invalid, "the request to \(url.server) cannot be sent: \(reason)", mayHaveBeenSent: false,
+                server: url.server)
+        }
+        guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(HTTPHeaders.isTokenByte) else {
+            throw refusal("its method is no word")
+        }
+        if let field = headers.firstInvalid {
+            throw refusal(
+                "the header \u{201C}\(field.name.prefix(40))\u{201D} contains a character that may not stand there")
+        }
+        guard userAgent.utf8.allSatisfy(HTTPHeaders.isValueByte) else {
+            throw refusal("the name of this program contains a character that may not stand there")
+        }
+        for name in ["Content-Length", "Transfer-Encoding", "Expect"] where headers[name] != nil {
+            throw refusal("\(name) follows from the body and is not set by hand")
+        }
+        if let idempotencyKey, !idempotencyKey.utf8.allSatisfy(HTTPHeaders.isValueByte) {
+            throw refusal("its idempotency key contains a character that may not stand there")
+        }
+    }
+
+    /// The header lines in libcurl's form, where a semicolon stands for an empty value.
+    func lines(traced: Bool) -> [String] {
+        var lines: [String] = []
+        for (name, value) in headers { lines.append(value.isEmpty ? "\(name);" : "\(name): \(value)") }
+        if let idempotencyKey { lines.append("Idempotency-Key: \(idempotencyKey)") }
+        if traced, headers["traceparent"] == nil, let context = TraceContext.current {
+            lines.append("traceparent: \(context.traceparent)")
+        }
+        return lines
+    }
+}
+
+/// Who signs the requests to a server.
+public struct RequestSigner: Sendable {
+    private let authenticator: any Authenticator
+    private let server: ServerID
+
+    public init(_ authenticator: any Authenticator, for server: ServerID) {
+        self.authenticator = authenticator
+        self.server = server
+    }
+
+    nonisolated(nonsending) func sign(_ request: HTTPRequest) async throws -> (HTTPRequest, RequestHead) {
+        var head = RequestHead(method: request.method.rawValue, url: request.url.text)
+        try await authenticator.sign(&head, for: server)
+        var signed = request
+        for (name, value) in head.headers { value.withText { signed.headers[name] = $0 } }
+        return (signed, head)
+    }
+
+    nonisolated(nonsending) func renew(_ refused: RequestHead) async throws -> Bool {
+        try await authenticator.renew(refused, for: server)
+    }
+}
+
+extension HTTPClient {
+    /// Sends a request with the credential for its server. After a 401 it is repeated once, when there is another
+    /// credential by then.
+    ///
+    /// On a redirect the credential does not go along: whoever signs is asked anew, with the new address, as long as that
+    /// is of the same origin; to others the request goes without a credential.
+    public nonisolated(nonsending) func send(
+        _ request: HTTPRequest, signedBy signer: RequestSigner
+    ) async throws -> HTTPResponse {
+        try await follow(request, signer) { try await self.send($0) }
+    }
+
+    /// The same for an answer that is read as it comes.
+    public nonisolated(nonsending) func open(
+        _ request: HTTPRequest, signedBy signer: RequestSigner
+    ) async throws -> HTTPExchange {
+        try await follow(request, signer) { try await self.open($0) }
+    }
+
+    private nonisolated(nonsending) func follow<Answer: SignedAnswer>(
+        _ original: HTTPRequest, _ signer: RequestSigner,
+        _ exchange: nonisolated(nonsending) (HTTPRequest) async throws -> Answer
+    ) async throws -> Answer {
+        var (request, followed, isSameOrigin) = (original, 0, true)
+        while true {
+            var hop = request
+            hop.redirects = .none
+            let answer =
+                isSameOrigin ? try await sign(hop, signer, exchange) : try await exchange(hop)
+            guard
+                let next = try original.redirects.next(
+                    after: request, status: answer.status, headers: answer.headers, followed: followed)
+            else { return answer }
+            answer.drop()
+            isSameOrigin = isSameOrigin && next.url.isSameOrigin(as: request.url)
+            request = next
+            followed += 1
+        }
+    }
+
+    private nonisolated(nonsending) func sign<Answer: SignedAnswer>(
+        _ request: HTTPRequest, _ signer: RequestSigner,
+        _ exchange: nonisolated(nonsending) (HTTPRequest) async throws -> Answer
+    ) async throws -> Answer {
+        let (signed, head) = try await signer.sign(request)
+        let answer = try await exchange(signed)
+        // What the server says about its refusal is not lost when nothing can be done about it.
+        guard answer.status.code == 401, request.body.canBeSentAgain, try await signer.renew(head) else {
+            return answer
+        }
+        answer.drop()
+        return try await exchange(signer.sign(request).0)
+    }
+}
+
+/// What both kinds of answers have in common.
+private protocol SignedAnswer: Sendable {
+    var status: HTTPStatus { get }
+    var headers: HTTPHeaders { get }
+    /// Ends it, when another takes its place.
+    func drop()
+}
+
+extension HTTPResponse: SignedAnswer {
+    fileprivate func drop() {}
+}
+
+extension HTTPExchange: SignedAnswer {
+    fileprivate func drop() { cancel() }
+}
+
+extension HTTPClient {
+    /// Begins to load libcurl, which takes as long as starting the program, beside whatever else is done before the first
+    /// request. Returns at once.
+    public static func prepare() { CurlLibrary.load() }
+
+    /// The version of libcurl with which this was built. What is installed is not opened for that; it may be newer.
+    public static var libraryVersion: String { LIBCURL_VERSION }
+
+    /// The version of the libcurl that is installed, which is opened for that; throws when it cannot be used.
+    public static func installedLibraryVersion() throws(HTTPError) -> String {
+        try CurlLibrary.require()
+        // `curl_version()` would say more, and have OpenLDAP load all its plug-ins for that.
+        guard let info = unsafe curl_version_info(CURLVERSION_FIRST) else { return "" }
+        return unsafe String(cString: info.pointee.version)
     }
 }

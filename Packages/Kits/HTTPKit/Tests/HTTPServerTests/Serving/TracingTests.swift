@@ -7,17 +7,17 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct TracingTests {
     private final class Recorder: SpanSink {
-        private let state = Mutex([Span]())
+        private let state = Mutex([TraceSpan]())
         private let recorded = Signals()
 
-        func record(_ span: Span) {
+        func record(_ span: TraceSpan) {
             state.withLock { $0.append(span) }
             recorded.send(span.attributes["request"]?.string ?? "")
         }
 
         var count: Int { state.withLock { $0.count } }
 
-        func span(of request: String) async -> Span? {
+        func span(of request: String) async -> TraceSpan? {
             await recorded.wait(for: request)
             return state.withLock { $0.first { $0.attributes["request"]?.string == request } }
         }

@@ -62,3 +62,159 @@ struct AnswerBlocks: Sendable {
         }
     }
 }
+
+extension AnswerBlocks {
+    /// Ends a block.
+    mutating func close(_ index: Int, _ events: inout [ChatEvent]) {
+        guard let place = blocks.lastIndex(where: { $0.index == index && $0.isOpen }) else { return }
+        close(place: place, isTruncated: nil, &events)
+    }
+
+    /// Ends everything, as nothing more comes.
+    mutating func settle(isTruncated: Bool, _ events: inout [ChatEvent]) {
+        settleUndecided(isTruncated: isTruncated, &events)
+        for place in blocks.indices where blocks[place].isOpen {
+            close(place: place, isTruncated: isTruncated, &events)
+        }
+    }
+
+    mutating func settleUndecided(isTruncated: Bool, _ events: inout [ChatEvent]) {
+        guard let place = undecided else { return }
+        undecided = nil
+        close(place: place, isTruncated: isTruncated, &events)
+    }
+
+    /// - Parameter isTruncated: Nil where that is not known yet.
+    private mutating func close(place: Int, isTruncated: Bool?, _ events: inout [ChatEvent]) {
+        blocks[place].isOpen = false
+        let block = blocks[place]
+        let input = block.text.isEmpty ? block.startInput ?? "" : block.text
+        switch block.kind {
+        case .answer where block.text.isEmpty && !input.isEmpty:
+            blocks[place].text = input
+            events.append(.text(input))
+        case .thinking:
+            if let signature = block.signature { events.append(.thought(Reasoning("", signature: signature))) }
+        case .sealed: events.append(.thought(Reasoning("", sealed: block.text)))
+        case .call(let id, let name, let isDone):
+            if input.isEmpty, isTruncated == nil {
+                undecided = place
+                return
+            }
+            let part = CallInput.part(
+                id: id, name: name, text: input, isTruncated: isTruncated ?? false, isDone: isDone)
+            blocks[place].call = part
+            switch part {
+            case .call(let call): events.append(.call(call))
+            case .malformedCall(let call): events.append(.malformedCall(call))
+            default: break
+            }
+        default: break
+        }
+    }
+}
+
+extension AnswerBlocks {
+    /// Goes on with a block. Where none has begun there, text begins one.
+    mutating func append(
+        _ piece: String, _ kind: BlockDelta.Kind, at index: Int, _ events: inout [ChatEvent]
+    ) throws(DialectError) {
+        guard !piece.isEmpty else { return }
+        guard let place = try place(of: kind, at: index) else { return }
+        switch (kind, blocks[place].kind) {
+        case (.text, .text):
+            try budget.charge(text: piece)
+            blocks[place].text += piece
+            events.append(.text(piece))
+        case (.thinking, .thinking):
+            try budget.charge(text: piece)
+            blocks[place].text += piece
+            events.append(.reasoning(piece))
+        case (.signature, .thinking):
+            try budget.charge(text: piece)
+            blocks[place].signature = (blocks[place].signature ?? "") + piece
+        case (.input, .call):
+            try budget.charge(input: piece)
+            blocks[place].text += piece
+        case (.input, .answer):
+            try budget.charge(text: piece)
+            blocks[place].text += piece
+            events.append(.text(piece))
+        default: break
+        }
+    }
+
+    @inline(__always)
+    private mutating func place(of kind: BlockDelta.Kind, at index: Int) throws(DialectError) -> Int? {
+        if let last = blocks.last, last.index == index, last.isOpen { return blocks.count - 1 }
+        if let place = blocks.lastIndex(where: { $0.index == index && $0.isOpen }) { return place }
+        switch kind {
+        case .text: try add(Block(index: index, kind: .text))
+        case .thinking: try add(Block(index: index, kind: .thinking))
+        case .input, .signature: return nil
+        }
+        return blocks.count - 1
+    }
+
+    mutating func refuse(_ words: String, _ events: inout [ChatEvent]) {
+        blocks.append(Block(index: -1, kind: .refusal, text: words, isOpen: false))
+        events.append(.refusal(words))
+    }
+}
+
+extension AnswerBlocks {
+    /// Begins a block, with what stands in it already.
+    mutating func open(_ content: JSON, at index: Int, _ events: inout [ChatEvent]) throws(DialectError) {
+        settleUndecided(isTruncated: false, &events)
+        let type = content["type"]?.string ?? ""
+        switch type {
+        case "text":
+            try add(Block(index: index, kind: .text))
+            try append(content["text"]?.filled ?? "", .text, at: index, &events)
+        case "thinking":
+            try add(Block(index: index, kind: .thinking))
+            try append(content["thinking"]?.filled ?? "", .thinking, at: index, &events)
+            try append(content["signature"]?.filled ?? "", .signature, at: index, &events)
+        case "redacted_thinking":
+            let data = content["data"]?.filled ?? ""
+            try budget.charge(text: data)
+            try add(Block(index: index, kind: .sealed, text: data))
+        case "tool_use", "server_tool_use", "mcp_tool_use": try openCall(content, type, at: index, &events)
+        case let type where type.hasSuffix("_tool_result"): try addResult(content, at: index, &events)
+        default: try add(Block(index: index, kind: .unknown))
+        }
+    }
+
+    private mutating func openCall(
+        _ content: JSON, _ type: String, at index: Int, _ events: inout [ChatEvent]
+    ) throws(DialectError) {
+        let name = content["name"]?.filled ?? ""
+        let input = content["input"].flatMap { $0.isNull || $0.object?.isEmpty == true ? nil : $0.written }
+        try budget.charge(input: input ?? "")
+        guard name != AnswerTool.name else { return try add(Block(index: index, kind: .answer, startInput: input)) }
+        let number = try budget.chargeCall()
+        let id = content["id"]?.filled ?? number
+        try budget.charge(text: id + name)
+        let kind = Block.Kind.call(id: id, name: name, isDone: type != "tool_use")
+        try add(Block(index: index, kind: kind, startInput: input))
+        if !name.isEmpty { events.append(.calling(id: id, name: name)) }
+    }
+
+    /// What the server's own tools have found.
+    private mutating func addResult(
+        _ content: JSON, at index: Int, _ events: inout [ChatEvent]
+    ) throws(DialectError) {
+        guard let call = content["tool_use_id"]?.filled else { return }
+        var result = ToolResult(call: call, content: content["content"]?.written ?? "")
+        let kind = content["content"]?["type"]?.string ?? ""
+        result.isError = content["is_error"]?.bool ?? kind.hasSuffix("_error")
+        try budget.charge(text: call + result.content)
+        try add(Block(index: index, kind: .result(result)))
+        events.append(.result(result))
+    }
+
+    mutating func add(_ block: Block) throws(DialectError) {
+        try budget.chargePart()
+        blocks.append(block)
+    }
+}

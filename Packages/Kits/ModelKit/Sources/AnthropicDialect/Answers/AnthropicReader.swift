@@ -63,3 +63,106 @@ public struct AnthropicReader: AnswerReader {
         events.append(.began(start))
     }
 }
+
+extension AnthropicReader {
+    private static let knownEvents: Set<String> = [
+        "", "message", "message_start", "message_delta", "message_stop", "content_block_start", "content_block_delta",
+        "content_block_stop",
+    ]
+
+    /// Reads an event that is not just text.
+    mutating func receiveTree(
+        _ name: String, _ data: [UInt8], into events: inout [ChatEvent]
+    ) throws(DialectError) {
+        let trimmed = data.drop { $0 <= 32 }
+        // Some proxies end every stream as OpenAI does.
+        if trimmed.isEmpty || trimmed.starts(with: "[DONE]".utf8) { return }
+        guard let object = try AnswerObject.read(data, mayBeOther: !Self.knownEvents.contains(name)) else {
+            if name == "error" { throw .failed(ServerRefusal(words: data) ?? ServerRefusal(message: "")) }
+            return
+        }
+        if let refusal = ServerRefusal(inStream: object, isError: name == "error") { throw .failed(refusal) }
+        switch object["type"]?.filled ?? name {
+        case "message_start": try take(message: object["message"]?.object ?? [:], &events)
+        case "content_block_start": try takeStart(object, &events)
+        case "content_block_delta": try takeDelta(object, &events)
+        case "content_block_stop": blocks.close(index(of: object), &events)
+        case "message_delta":
+            take(stop: object["delta"]?.object ?? [:], &events)
+            take(usage: object["usage"]?.object, &events)
+        case "message_stop": complete(&events)
+        // A whole answer in the place of a stream's events.
+        case "message" where object["content"] != nil: try takeWhole(object, &events)
+        default: break
+        }
+    }
+
+    /// Reads an answer that was not streamed.
+    mutating func receiveWhole(_ body: [UInt8], into events: inout [ChatEvent]) throws(DialectError) {
+        guard let object = try AnswerObject.read(body) else { throw .malformed(body) }
+        let isAnswer = object["content"]?.array != nil
+        if let refusal = ServerRefusal(inStream: object, isError: !isAnswer) { throw .failed(refusal) }
+        guard isAnswer else { throw .malformed(body) }
+        try takeWhole(object, &events)
+    }
+
+    private mutating func takeWhole(_ object: JSONObject, _ events: inout [ChatEvent]) throws(DialectError) {
+        try take(message: object, &events)
+        take(stop: object, &events)
+        complete(&events)
+    }
+
+    private mutating func complete(_ events: inout [ChatEvent]) {
+        begin(&events)
+        blocks.settle(isTruncated: isTruncated, &events)
+        isComplete = true
+    }
+
+    private mutating func take(message: JSONObject, _ events: inout [ChatEvent]) throws(DialectError) {
+        start.id = start.id ?? message["id"]?.filled
+        start.model = start.model ?? message["model"]?.filled
+        begin(&events)
+        take(usage: message["usage"]?.object, &events)
+        for (place, block) in (message["content"]?.array ?? []).enumerated() {
+            try blocks.open(block, at: place, &events)
+            blocks.close(place, &events)
+        }
+    }
+
+    private mutating func takeStart(_ object: JSONObject, _ events: inout [ChatEvent]) throws(DialectError) {
+        begin(&events)
+        guard let block = object["content_block"] else { return }
+        try blocks.open(block, at: index(of: object), &events)
+    }
+
+    private mutating func takeDelta(_ object: JSONObject, _ events: inout [ChatEvent]) throws(DialectError) {
+        begin(&events)
+        let delta = object["delta"]
+        for (type, key, kind) in BlockDelta.Kind.all where delta?["type"]?.string == type {
+            try blocks.append(delta?[key]?.filled ?? "", kind, at: index(of: object), &events)
+        }
+    }
+
+    private mutating func take(stop: JSONObject, _ events: inout [ChatEvent]) {
+        begin(&events)
+        guard reason == nil, let word = stop["stop_reason"]?.filled else { return }
+        reason = word
+        stopWord = stop["stop_sequence"]?.filled.map { PlainText.excerpt($0) }
+        blocks.settle(isTruncated: isTruncated, &events)
+        // Some models say why they refuse.
+        if word == "refusal", let words = stop["stop_details"]?["explanation"]?.filled {
+            blocks.refuse(PlainText.escape(words), &events)
+        }
+    }
+
+    private mutating func take(usage object: JSONObject?, _ events: inout [ChatEvent]) {
+        guard let object else { return }
+        let before = usage.whole
+        usage.take(object)
+        if let whole = usage.whole, whole != before { events.append(.usage(whole)) }
+    }
+
+    private func index(of object: JSONObject) -> Int {
+        object["index"]?.int ?? blocks.lastIndex
+    }
+}

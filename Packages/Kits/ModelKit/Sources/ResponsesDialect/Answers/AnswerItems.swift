@@ -83,3 +83,172 @@ extension AnswerItems.Item {
         return text.isEmpty && sealed == nil ? nil : Reasoning(text, sealed: sealed)
     }
 }
+
+extension AnswerItems {
+    /// Ends an item with all that is in it, of which what has not come in pieces is new.
+    mutating func close(
+        with content: JSON, at index: Int, isTruncated: Bool, _ events: inout [ChatEvent]
+    ) throws(DialectError) {
+        let place = try position(at: index)
+        guard items[place].isOpen else { return }
+        let type = content["type"]?.string ?? ""
+        switch type {
+        case "message":
+            try take(
+                content["content"], as: ["output_text": .text, "text": .text, "refusal": .refusal], index, &events)
+        case "reasoning":
+            try take(content["summary"], as: ["summary_text": .summary], index, &events)
+            try take(content["content"], as: ["reasoning_text": .thoughts, "text": .thoughts], index, &events)
+            if let object = content.object, let sealed = SealedReasoning.seal(object) {
+                try budget.charge(text: sealed)
+                items[place].sealed = sealed
+                events.append(.thought(Reasoning("", sealed: sealed)))
+            }
+        case "function_call":
+            try name(place, content, &events)
+            try replace(input: content["arguments"]?.unlessNull?.written, at: index)
+            let isTruncated = isTruncated || content["status"] == "incomplete"
+            settleCall(place, isTruncated: isTruncated, &events)
+        case let type where type.hasSuffix("_call") && type != "custom_tool_call":
+            try takeDone(content, type, place, &events)
+        default: break
+        }
+        items[place].isOpen = false
+    }
+
+    /// Ends everything, as nothing more comes.
+    mutating func settle(isTruncated: Bool, _ events: inout [ChatEvent]) {
+        for place in items.indices where items[place].isOpen {
+            settleCall(place, isTruncated: isTruncated, &events)
+            items[place].isOpen = false
+        }
+    }
+
+    private mutating func settleCall(_ place: Int, isTruncated: Bool, _ events: inout [ChatEvent]) {
+        guard let call = items[place].call else { return }
+        let part = CallInput.part(id: call.id, name: call.name, text: items[place].input, isTruncated: isTruncated)
+        items[place].results.append(part)
+        switch part {
+        case .call(let call): events.append(.call(call))
+        case .malformedCall(let call): events.append(.malformedCall(call))
+        default: break
+        }
+    }
+
+    /// Texts of which nothing has come in pieces.
+    private mutating func take(
+        _ contents: JSON?, as kinds: [String: Kind], _ index: Int, _ events: inout [ChatEvent]
+    ) throws(DialectError) {
+        for (number, content) in (contents?.array ?? []).enumerated() {
+            guard let kind = kinds[content["type"]?.string ?? ""] else { continue }
+            let item = try position(at: index)
+            guard !items[item].pieces.contains(where: { $0.kind == kind && $0.place == number }) else { continue }
+            let text = content["text"]?.filled ?? content["refusal"]?.filled ?? ""
+            try append(text, kind, number, at: index, &events)
+        }
+    }
+
+    /// A tool of the server's own, which has run already.
+    private mutating func takeDone(
+        _ content: JSON, _ type: String, _ place: Int, _ events: inout [ChatEvent]
+    ) throws(DialectError) {
+        let number = try budget.chargeCall()
+        let id = content["id"]?.filled ?? number
+        let name = content["name"]?.filled ?? String(type.dropLast(5))
+        var input: JSON = [:]
+        if let written = content["arguments"]?.filled {
+            // What is no JSON is shown as it is, as nobody runs it again.
+            input = (try? JSON(parsing: written, reading: .stream)) ?? .string(written)
+        } else if let action = content["action"], !action.isNull {
+            input = action
+        }
+        try budget.charge(input: input.text())
+        let call = ToolCall(id: id, name: name, input: input, isDone: true)
+        items[place].results.append(.call(call))
+        events.append(.call(call))
+        let error = content["error"]?.unlessNull?.written
+        guard let output = error ?? content["output"]?.filled else { return }
+        let result = ToolResult(call: id, content: output, isError: error != nil)
+        try budget.charge(text: output)
+        items[place].results.append(.result(result))
+        events.append(.result(result))
+    }
+}
+
+extension AnswerItems {
+    /// Begins an item. What stands in it is taken when it ends.
+    mutating func open(_ content: JSON, at index: Int, _ events: inout [ChatEvent]) throws(DialectError) {
+        guard !items.contains(where: { $0.index == index }) else { return }
+        _ = try add(at: index)
+        let place = items.count - 1
+        guard content["type"] == "function_call" else { return }
+        try name(place, content, &events)
+    }
+
+    /// Tells of a call as soon as it is known what it calls.
+    mutating func name(_ place: Int, _ content: JSON, _ events: inout [ChatEvent]) throws(DialectError) {
+        guard items[place].call == nil else { return }
+        let number = try budget.chargeCall()
+        let call = (
+            id: content["call_id"]?.filled ?? content["id"]?.filled ?? number, name: content["name"]?.filled ?? ""
+        )
+        try budget.charge(text: call.id + call.name)
+        items[place].call = call
+        if !call.name.isEmpty { events.append(.calling(id: call.id, name: call.name)) }
+    }
+
+    /// Goes on with an item's text. Where none has begun there, this begins one.
+    mutating func append(
+        _ text: String, _ kind: Kind, _ place: Int, at index: Int, _ events: inout [ChatEvent]
+    ) throws(DialectError) {
+        guard !text.isEmpty else { return }
+        try budget.charge(text: text)
+        let item = try position(at: index)
+        guard items[item].isOpen else { return }
+        let last = items[item].pieces.count - 1
+        if last >= 0, items[item].pieces[last].kind == kind, items[item].pieces[last].place == place {
+            items[item].pieces[last].text += text
+            events.append(kind.event(text))
+            return
+        }
+        if let piece = items[item].pieces.firstIndex(where: { $0.kind == kind && $0.place == place }) {
+            items[item].pieces[piece].text += text
+            events.append(kind.event(text))
+            return
+        }
+        // Thoughts in several pieces are paragraphs.
+        let isNext = kind.isReasoning && items[item].pieces.contains { $0.kind.isReasoning }
+        let text = isNext ? "\n\n" + text : text
+        try budget.chargePart()
+        items[item].pieces.append(Piece(kind: kind, place: place, text: text))
+        events.append(kind.event(text))
+    }
+
+    mutating func append(input: String, at index: Int) throws(DialectError) {
+        try budget.charge(input: input)
+        let item = try position(at: index)
+        if items[item].isOpen { items[item].input += input }
+    }
+
+    /// The whole input, which some servers send without its pieces.
+    mutating func replace(input: String?, at index: Int) throws(DialectError) {
+        guard let input else { return }
+        let item = try position(at: index)
+        guard items[item].isOpen, input != items[item].input else { return }
+        try budget.charge(input: input)
+        items[item].input = input
+    }
+
+    @inline(__always)
+    mutating func position(at index: Int) throws(DialectError) -> Int {
+        if let last = items.last, last.index == index { return items.count - 1 }
+        if let place = items.lastIndex(where: { $0.index == index }) { return place }
+        return try add(at: index)
+    }
+
+    private mutating func add(at index: Int) throws(DialectError) -> Int {
+        try budget.chargePart()
+        items.append(Item(index: index))
+        return items.count - 1
+    }
+}

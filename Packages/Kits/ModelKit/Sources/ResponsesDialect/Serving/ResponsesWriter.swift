@@ -1,5 +1,5 @@
 public import Capabilities
-import JSON
+public import JSON
 public import ModelKit
 
 /// Writes an answer as a client of OpenAI's Responses reads it. Every event has a name, which its data repeats.
@@ -67,5 +67,207 @@ public struct ResponsesWriter: Sendable {
             "code": .string(refusal.code ?? "server_error"), "message": .string(refusal.message),
         ]
         append("response.failed", ["response": .object(response)], &frames)
+    }
+}
+
+extension ResponsesWriter {
+    mutating func begin(_ frames: inout [Frame]) {
+        guard !hasBegun else { return }
+        hasBegun = true
+        var response = head
+        response["status"] = "in_progress"
+        response["output"] = []
+        append("response.created", ["response": .object(response)], &frames)
+        append("response.in_progress", ["response": .object(response)], &frames)
+    }
+
+    mutating func say(_ text: String, _ kind: OutputItem.Kind, _ frames: inout [Frame]) {
+        begin(&frames)
+        if open?.kind != kind {
+            close(&frames)
+            start(kind, &frames)
+        }
+        open?.text += text
+        if kind == .text {
+            writeText(text, &frames)
+        } else if let item = open {
+            delta(text, of: item, &frames)
+        }
+    }
+
+    /// Ends a thought with what only the provider can read, which clients have to send back.
+    mutating func seal(_ thought: Reasoning, _ frames: inout [Frame]) {
+        guard let item = SealedReasoning.item(thought) else { return }
+        begin(&frames)
+        if open?.kind != .reasoning {
+            close(&frames)
+            start(.reasoning, &frames)
+        }
+        open?.sealed = item
+        close(&frames)
+    }
+
+    mutating func writeCall(_ id: String, _ name: String, _ input: String, _ frames: inout [Frame]) {
+        begin(&frames)
+        close(&frames)
+        start(.call(id: id, name: name), &frames)
+        open?.text = input
+        if let item = open { delta(input, of: item, &frames) }
+        close(&frames)
+    }
+
+    private mutating func start(_ kind: OutputItem.Kind, _ frames: inout [Frame]) {
+        let item = OutputItem(kind: kind, id: Self.itemID(kind, id, output.count))
+        open = item
+        if kind == .text { textHead = textHead(of: item) }
+        append(
+            "response.output_item.added", ["output_index": .int(output.count), "item": item.json(isDone: false)],
+            &frames)
+        if let events = item.partEvents { append(events.added, place(of: item, ["part": item.part("")]), &frames) }
+    }
+
+    private mutating func delta(_ text: String, of item: OutputItem, _ frames: inout [Frame]) {
+        append(item.events.delta, place(of: item, ["delta": .string(text)]), &frames)
+    }
+
+    /// The bulk of a stream is text, of which only the text itself has to be written anew.
+    private mutating func writeText(_ text: String, _ frames: inout [Frame]) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(textHead.count + text.utf8.count + 64)
+        bytes += textHead
+        JSON.string(text).write(into: &bytes)
+        bytes += #","logprobs":[],"sequence_number":\#(sequence)}"#.utf8
+        sequence += 1
+        frames.append(("response.output_text.delta", bytes))
+    }
+
+    private func textHead(of item: OutputItem) -> [UInt8] {
+        var members = place(of: item, [:])
+        members["type"] = "response.output_text.delta"
+        var bytes: [UInt8] = []
+        JSON.object(members).write(into: &bytes)
+        bytes.removeLast()
+        return bytes + #","delta":"#.utf8
+    }
+
+    mutating func close(_ frames: inout [Frame]) {
+        guard let item = open else { return }
+        open = nil
+        var members = place(of: item, [item.events.whole: .string(item.text)])
+        if item.kind == .text { members["logprobs"] = [] }
+        append(item.events.done, members, &frames)
+        if let events = item.partEvents {
+            append(events.done, place(of: item, ["part": item.part(item.text)]), &frames)
+        }
+        let whole = item.json(isDone: true)
+        append("response.output_item.done", ["output_index": .int(output.count), "item": whole], &frames)
+        output.append(whole)
+    }
+
+    private func place(of item: OutputItem, _ members: JSONObject) -> JSONObject {
+        var place: JSONObject = ["item_id": .string(item.id), "output_index": .int(output.count)]
+        for (key, value) in item.place { place.append(key, value) }
+        for (key, value) in members { place.append(key, value) }
+        return place
+    }
+
+    mutating func append(_ name: String, _ members: JSONObject, _ frames: inout [Frame]) {
+        var event: JSONObject = ["type": .string(name), "sequence_number": .int(sequence)]
+        for (key, value) in members { event.append(key, value) }
+        sequence += 1
+        var bytes: [UInt8] = []
+        JSON.object(event).write(into: &bytes)
+        frames.append((name, bytes))
+    }
+
+    static func itemID(_ kind: OutputItem.Kind, _ response: String, _ place: Int) -> String {
+        switch kind {
+        case .text, .refusal: "msg_\(response)_\(place)"
+        case .reasoning: "rs_\(response)_\(place)"
+        case .call: "fc_\(response)_\(place)"
+        }
+    }
+}
+
+extension ResponsesWriter {
+    /// What every form of the response has, and its clients demand.
+    var head: JSONObject {
+        [
+            "id": .string(id), "object": "response", "created_at": .int(created), "model": .string(model),
+            "error": .null, "incomplete_details": .null, "instructions": .null, "metadata": [:],
+            "parallel_tool_calls": true, "tool_choice": "auto", "tools": [], "temperature": .null, "top_p": .null,
+        ]
+    }
+
+    /// An answer that is not streamed.
+    public func reply(_ answer: ChatAnswer) -> JSONObject {
+        var output: [JSON] = []
+        for part in answer.message.parts {
+            guard let (kind, text) = Self.kind(of: part) else { continue }
+            if case .reasoning(let reasoning) = part, let item = SealedReasoning.item(reasoning) {
+                output.append(item)
+            } else {
+                let id = Self.itemID(kind, id, output.count)
+                output.append(OutputItem(kind: kind, id: id, text: text).json(isDone: true))
+            }
+        }
+        return response(answer, output: output)
+    }
+
+    private static func kind(of part: Message.Part) -> (OutputItem.Kind, String)? {
+        switch part {
+        case .text(let text): (.text, text)
+        case .refusal(let text): (.refusal, text)
+        case .reasoning(let reasoning): (.reasoning, reasoning.text)
+        case .call(let call): call.isDone ? nil : (.call(id: call.id, name: call.name), call.input.text())
+        case .malformedCall(let call): (.call(id: call.id, name: call.name), call.text)
+        case .attachment, .result: nil
+        }
+    }
+
+    func response(_ answer: ChatAnswer, output: [JSON]) -> JSONObject {
+        var response = head
+        response["model"] = .string(answer.start.model ?? model)
+        response["status"] = "completed"
+        if !answer.isWhole { response["status"] = "incomplete" }
+        if let reason = answer.incompleteReason { response["incomplete_details"] = ["reason": .string(reason)] }
+        response["output"] = .array(output)
+        response["usage"] = answer.usage.responses
+        return response
+    }
+}
+
+extension ChatAnswer {
+    fileprivate var isWhole: Bool {
+        if case .other = finish { false } else { incompleteReason == nil }
+    }
+
+    /// Nil for an answer that is whole, and for a reason that clients have no word for.
+    fileprivate var incompleteReason: String? {
+        switch finish {
+        case .stop, .calls: nil
+        case .length: "max_output_tokens"
+        // A model that refuses has said all that it will; its words say the rest.
+        case .refused where message.parts.contains { if case .refusal = $0 { true } else { false } }: nil
+        case .refused: "content_filter"
+        case .other: nil
+        }
+    }
+}
+
+extension Usage {
+    /// Null where nothing is known. Clients demand all of the numbers, so that zero stands for one that is not.
+    fileprivate var responses: JSON {
+        guard inputTokens != nil || outputTokens != nil else { return .null }
+        let (read, written) = (inputTokens ?? 0, outputTokens ?? 0)
+        return [
+            "input_tokens": .int(read),
+            "input_tokens_details": [
+                "cached_tokens": .int(cachedTokens ?? 0), "cache_write_tokens": .int(cacheWriteTokens ?? 0),
+            ],
+            "output_tokens": .int(written),
+            "output_tokens_details": ["reasoning_tokens": .int(reasoningTokens ?? 0)],
+            "total_tokens": .int(read + written),
+        ]
     }
 }

@@ -69,3 +69,128 @@ public struct ApprovalRule: InputValue, OutputValue, Hashable {
         return .object(object)
     }
 }
+
+extension ApprovalRule {
+    /// Longer values are not compared: they fit whatever asks or denies, and nothing that allows.
+    static let longestValue = 65_536
+
+    /// Whether this speaks of a call. What denies or asks also does where a value is another spelling of what it names,
+    /// or leads there; what allows only where nothing about the call is left open.
+    ///
+    /// - Parameter words: of several commands the one that is meant; nil for all of the call.
+    func fit(_ request: ApprovalRequest, _ words: [String]? = nil, in places: PathGlob.Places) -> CommandFit {
+        guard matches(tool, request.tool), source.map({ matches($0, request.source) }) != false else { return .no }
+        // Outside of a sandbox, rules allow no command.
+        if verdict == .allow, request.reach.command?.isSandboxed == false { return .no }
+        return arguments.map { pointer, pattern in fit(request, words, at: pointer, pattern, places) }.min() ?? .yes
+    }
+
+    /// Why no command is allowed by a rule that allows commands, such as one from before these were compared word by word;
+    /// nil where some can be, and for all other rules.
+    public var emptiness: String? {
+        guard verdict == .allow else { return nil }
+        for (pointer, pattern) in arguments.sorted(by: { $0.key < $1.key }) where JSONPointer.namesCommand(pointer) {
+            let words = pattern.split(whereSeparator: \.isWhitespace).map(String.init)
+            if let word = words.first(where: {
+                $0.allSatisfy("&|;<>".contains) || $0.contains("$(") || $0.contains("`")
+            }) {
+                return "allows nothing: commands are compared word by word, and \(word) is none"
+            }
+            if CommandReach.runsOthers(words) {
+                return
+                    "allows nothing: \(words.first ?? "it") runs other programs, or writes, and is asked about each time"
+            }
+        }
+        return nil
+    }
+
+    /// A star in what denies or asks is any name, whatever is in that.
+    private func matches(_ pattern: String, _ name: String) -> Bool {
+        verdict == .allow ? Glob.matches(pattern, name) : Glob.matchesWide(pattern, name)
+    }
+
+    private func fit(
+        _ request: ApprovalRequest, _ words: [String]?, at pointer: String, _ pattern: String,
+        _ places: PathGlob.Places
+    ) -> CommandFit {
+        guard let value = JSONPointer.value(at: pointer, in: request.call.input) else {
+            // Another tool may name it elsewhere.
+            guard verdict != .allow, JSONPointer.namesPath(pointer) else { return .no }
+            return request.reach.paths.contains(where: PathGlob(pattern, in: places).covers) ? .yes : .no
+        }
+        if verdict != .allow, let elements = value.array {
+            let texts = elements.map { $0.string ?? $0.text() }
+            return texts.map { fit(request, words, $0, at: pointer, pattern, places) }.max() ?? .no
+        }
+        return fit(request, words, value.string ?? value.text(), at: pointer, pattern, places)
+    }
+
+    private func fit(
+        _ request: ApprovalRequest, _ words: [String]?, _ text: String, at pointer: String, _ pattern: String,
+        _ places: PathGlob.Places
+    ) -> CommandFit {
+        if text.utf8.count > Self.longestValue { return verdict == .allow ? .no : .yes }
+        if JSONPointer.namesCommand(pointer) {
+            // Those of another member say nothing of this one.
+            let words = text == request.command ? words : nil
+            let commands = CommandPattern(pattern)
+            if verdict == .allow { return allows(words, text, request, commands) ? .yes : .no }
+            if Glob.matches(pattern, text) { return .yes }
+            return words.map(commands.concerns) ?? commands.concerns(text)
+        }
+        if verdict == .allow { return allows(text, request, at: pointer, pattern, places) ? .yes : .no }
+        if Glob.matches(pattern, text) { return .yes }
+        let paths = PathGlob(pattern, in: places)
+        return ([places.path(text)] + request.reach.paths).contains(where: paths.covers) ? .yes : .no
+    }
+
+    private func allows(
+        _ words: [String]?, _ text: String, _ request: ApprovalRequest, _ pattern: CommandPattern
+    ) -> Bool {
+        guard request.reach.command?.isSandboxed == true else { return false }
+        var parts: [[String]] = words.map { [$0] } ?? []
+        if words == nil {
+            guard case .plain(let all) = ShellCommand(text) else { return false }
+            parts = all
+        }
+        // What a relative path names depends on the folder.
+        let folder = request.call.input["folder"]?.string ?? ""
+        let isElsewhere = !["", "."].contains(folder)
+        return parts.allSatisfy { words in
+            pattern.fits(words) && !CommandReach.runsOthers(words)
+                && !(isElsewhere && words.first?.contains("/") == true)
+        }
+    }
+
+    private func allows(
+        _ text: String, _ request: ApprovalRequest, at pointer: String, _ pattern: String, _ places: PathGlob.Places
+    ) -> Bool {
+        // A pattern of a folder would otherwise allow what lies outside of it.
+        if text.split(separator: "/").contains(".."), text != pattern { return false }
+        guard JSONPointer.namesPath(pointer) else { return Glob.matches(pattern, text) }
+        let paths = PathGlob(pattern, in: places)
+        return (Glob.matches(pattern, text) || paths.fits(places.path(text)))
+            && request.reach.paths.allSatisfy(paths.fits)
+    }
+
+    /// How closely a rule describes calls: first by their input, then by the tool.
+    var precision: [Int] {
+        [arguments.count, arguments.values.reduce(0) { $0 + Glob.precision(of: $1) }, Glob.precision(of: tool)]
+    }
+}
+
+extension JSONPointer {
+    /// Whether what it names is a command for a shell, by which name tools take one.
+    static func namesCommand(_ pointer: String) -> Bool { commandNames.contains(String(lastName(of: pointer))) }
+
+    static let commandNames = ["command", "cmd", "script"]
+
+    /// Whether what it names is a file or a folder.
+    static func namesPath(_ pointer: String) -> Bool {
+        let name = lastName(of: pointer)
+        return ["path", "file", "folder", "dir", "directory", "filename", "cwd"].contains(name)
+            || name.hasSuffix("_path") || name.hasSuffix("_file") || name.hasSuffix("_dir")
+    }
+
+    private static func lastName(of pointer: String) -> Substring { pointer.split(separator: "/").last ?? "" }
+}

@@ -1,4 +1,5 @@
 import CSQLite
+import Capabilities
 import Glibc
 
 /// One connection to a database, for one thread at a time.
@@ -87,5 +88,243 @@ public final class Connection {
             throw StorageError(.statement, "the transaction was undone by an earlier error; begin it again")
         }
         return handle
+    }
+}
+
+extension Connection {
+    /// "Mrtl", by which `file` and other programs can tell whose database it is.
+    static let applicationID = 0x4D72_746C
+
+    /// Refuses a database of another program, before anything is changed in it. An empty one is nobody's yet.
+    func requireOwn() throws {
+        // In one look, for another program may take an empty file for its own between two.
+        let isOwn = try snapshot {
+            let id: Int = try first("PRAGMA application_id") { row in try row[0] } ?? 0
+            let entries: Int = try first("SELECT count(*) FROM sqlite_schema") { row in try row[0] } ?? 0
+            return id == Self.applicationID || id == 0 && entries == 0
+        }
+        guard isOwn else {
+            throw StorageError(
+                .foreign,
+                "\(PlainText.escape(path)) is a database of another program; move it away or name another file")
+        }
+    }
+
+    /// Takes the steps that are missing, each in a transaction with the note of it.
+    ///
+    /// Two programs may do this at once: whoever comes second looks again under the lock and finds the step taken.
+    func migrate(_ migrations: [Migration]) throws {
+        while case let next = try requireKnown(migrations), try next < migrations.count || !isMarked() {
+            let dropsTable = next < migrations.count && migrations[next].dropsTable
+            // Inside of a transaction this would do nothing.
+            if dropsTable { try run("PRAGMA foreign_keys = OFF") }
+            defer { if dropsTable { wakeForeignKeys() } }
+            try transaction {
+                let taken = try requireKnown(migrations)
+                if try !isMarked() { try mark() }
+                guard taken < migrations.count, taken == next else { return }
+                let orphans = dropsTable ? try orphanCount : 0
+                let migration = migrations[taken]
+                try runScript(migration.sql)
+                if dropsTable, try orphanCount > orphans {
+                    throw StorageError(
+                        .constraint,
+                        "the step '\(migration.name)' of \(PlainText.escape(path)) leaves rows that point to nothing")
+                }
+                try run(
+                    "INSERT INTO storage_migrations (version, name, checksum) VALUES (?, ?, ?)",
+                    taken + 1, migration.name, migration.checksum)
+            }
+        }
+    }
+
+    private var orphanCount: Int {
+        get throws { try first("SELECT count(*) FROM pragma_foreign_key_check") { row in try row[0] } ?? 0 }
+    }
+
+    private func wakeForeignKeys() {
+        // A connection that forgot its rules would let anything in.
+        do { try watch.undisturbed { _ = try run("PRAGMA foreign_keys = ON") } } catch { close() }
+    }
+
+    /// How many steps were taken; throws unless they are the first of those known here.
+    func requireKnown(_ migrations: [Migration]) throws -> Int {
+        guard try isMarked() else { return 0 }
+        let sql: SQL = "SELECT name, checksum FROM storage_migrations ORDER BY version"
+        let taken = try all(sql) { row in (name: try row[0] as String, checksum: try row[1] as String) }
+        for (step, known) in zip(taken, migrations) where step.checksum != known.checksum {
+            throw StorageError(
+                .changed,
+                """
+                the tables in \(PlainText.escape(path)) come from another step '\(PlainText.escape(step.name))' than \
+                this version knows; use the version that made them, or move the file away
+                """)
+        }
+        guard taken.count <= migrations.count else {
+            throw StorageError(
+                .newer,
+                """
+                \(PlainText.escape(path)) was changed by a newer version (\(taken.count) steps, this one knows \
+                \(migrations.count)); use that version, or move the file away
+                """)
+        }
+        return taken.count
+    }
+
+    /// Whether this package has made tables in it.
+    func isMarked() throws -> Bool {
+        try first("SELECT 1 FROM sqlite_schema WHERE name = 'storage_migrations'") { _ in true } ?? false
+    }
+
+    private func mark() throws {
+        try runScript(
+            """
+            CREATE TABLE storage_migrations (
+                version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT;
+            PRAGMA application_id = 0x4D72746C;
+            """)
+    }
+}
+
+extension Connection {
+    /// Opens a database of one's own thread: makes it if it is missing, and brings its tables up to date.
+    ///
+    /// A damaged file is set aside, which `notice` tells, or standard error; a newer, changed or foreign one is refused. Waits block the
+    /// thread, for at most `busyLimit` each.
+    public static func open(
+        _ path: String, migrations: [Migration], durability: Durability = .full, busyLimit: Duration = .seconds(30),
+        notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
+    ) throws -> Connection {
+        let opening = Opening(
+            path: path, migrations: migrations, durability: durability, busyLimit: busyLimit, notice: notice)
+        return try opening.open()
+    }
+
+    /// Lets readers and a writer work at once, by a log beside the file. The file remembers it.
+    ///
+    /// The change needs the file alone and does not always wait for that by itself.
+    func useLog(within limit: Duration) throws {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            do {
+                let mode: String? = try first("PRAGMA journal_mode = WAL") { row in try row[0] }
+                if mode == "wal" { return }
+                throw StorageError.sharesNoMemory(path)
+            } catch let error as StorageError where error.kind == .busy {
+                guard ContinuousClock.now < deadline else { throw error }
+                usleep(5000)
+            }
+        }
+    }
+
+    /// What is wrong in the file, as sentences; a quick look leaves out whether indexes agree with their tables.
+    func damage(limit: Int, isQuick: Bool) throws -> [String] {
+        let sql = SQL(raw: "PRAGMA \(isQuick ? "quick_check" : "integrity_check")(\(limit))")
+        return try all(sql) { row in try row[0] as String }.filter { $0 != "ok" }
+    }
+}
+
+extension StorageError {
+    /// A log beside the file needs memory that processes share, which some network file systems have not got.
+    static func sharesNoMemory(_ path: String) -> StorageError {
+        StorageError(.open, "the file system cannot share memory, so \(PlainText.escape(path)) cannot be used there")
+    }
+}
+
+extension Connection {
+    /// Runs one statement; of INSERT, UPDATE and DELETE it tells how many rows changed.
+    @discardableResult
+    public func run<each Value: Storable>(_ sql: SQL, _ values: repeat each Value) throws -> Int {
+        try withStatement(sql, list(repeat each values)) { statement, handle in
+            while try statement.step() {}
+            return Int(unsafe sqlite3_changes64(handle.raw))
+        }
+    }
+
+    /// All rows, each made into something by `row`.
+    public func all<Element, each Value: Storable>(
+        _ sql: SQL, _ values: repeat each Value, row: (borrowing Row) throws -> Element
+    ) throws -> [Element] {
+        try withStatement(sql, list(repeat each values)) { statement, _ in
+            var elements: [Element] = []
+            while try statement.step() { elements.append(try statement.lend(to: row)) }
+            return elements
+        }
+    }
+
+    /// The first row, or nil where there is none.
+    public func first<Element, each Value: Storable>(
+        _ sql: SQL, _ values: repeat each Value, row: (borrowing Row) throws -> Element
+    ) throws -> Element? {
+        try withStatement(sql, list(repeat each values)) { statement, _ in
+            try statement.step() ? try statement.lend(to: row) : nil
+        }
+    }
+
+    /// Lends one row after the other, so that a result of any size takes little memory. An error ends it.
+    public func forEach<each Value: Storable>(
+        _ sql: SQL, _ values: repeat each Value, row: (borrowing Row) throws -> Void
+    ) throws {
+        try withStatement(sql, list(repeat each values)) { statement, _ in
+            while try statement.step() { try statement.lend(to: row) }
+        }
+    }
+
+    /// Runs every statement of a text, such as a migration; there are no values and no rows.
+    public func runScript(_ sql: SQL) throws {
+        try Statement.runAll(sql.text, on: try ready())
+    }
+
+    /// The values of one call, so that no more than this is generic over them.
+    private func list<each Value: Storable>(_ values: repeat each Value) -> [StoredValue] {
+        var list: [StoredValue] = []
+        for value in repeat each values { list.append(value.stored) }
+        return list
+    }
+}
+
+extension Connection {
+    /// Does all of `body` or nothing: an error rolls back and is thrown on. Inside another one it is a savepoint.
+    ///
+    /// The right to write is taken at the start (BEGIN IMMEDIATE), where it can be waited for; a transaction that only
+    /// finds out later that it writes may be refused although it could have waited.
+    @discardableResult
+    public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try depth == 0
+            ? enclose(body, "BEGIN IMMEDIATE", end: "COMMIT", undo: ["ROLLBACK"])
+            : enclose(body, "SAVEPOINT nested", end: "RELEASE nested", undo: ["ROLLBACK TO nested", "RELEASE nested"])
+    }
+
+    /// Lets `body` see one state of the database, whatever others write meanwhile.
+    public func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
+        try depth == 0 ? enclose(body, "BEGIN", end: "COMMIT", undo: ["ROLLBACK"]) : body()
+    }
+
+    private func enclose<Result>(_ body: () throws -> Result, _ begin: SQL, end: SQL, undo: [SQL]) throws -> Result {
+        try run(begin)
+        depth += 1
+        defer { depth -= 1 }
+        do {
+            let result = try body()
+            // A wish to stop still counts here, but no longer in the middle of the end.
+            _ = try ready()
+            try watch.undisturbed { _ = try run(end) }
+            return result
+        } catch {
+            watch.undisturbed { takeBack(undo) }
+            throw error
+        }
+    }
+
+    /// Undoes the innermost transaction; the error that led here is the one that the caller sees.
+    private func takeBack(_ undo: [SQL]) {
+        do {
+            // SQLite has rolled back by itself after some errors.
+            guard try !handle.isIdle else { return }
+            for step in undo { try run(step) }
+        } catch {
+            // Closing rolls back without fail. Whoever goes on with this connection is told that it is closed.
+            close()
+        }
     }
 }

@@ -1,3 +1,5 @@
+import CCMarkGFM
+
 /// Markdown, as GitHub reads it, drawn for a terminal.
 ///
 ///     for line in Markdown.render(answer, width: 80, level: level) { print(line.rendered(level: level)) }
@@ -15,4 +17,9 @@ public enum Markdown {
         for segment in segments { writer.learn(segment) }
         return segments.flatMap { writer.write($0, width: width) }
     }
+}
+
+extension Markdown {
+    /// The version of the library that reads Markdown, as it is loaded.
+    public static var libraryVersion: String { unsafe String(cString: cmark_version_string()) }
 }

@@ -72,3 +72,197 @@ public struct StyledText: Sendable, Hashable, ExpressibleByStringInterpolation {
         }
     }
 }
+
+extension StyledText {
+    /// The text without one newline at its end.
+    var withoutLastNewline: StyledText {
+        guard let last = runs.last, last.text.hasSuffix("\n") else { return self }
+        var result = self
+        result.removeLastRun()
+        result.append(harmless: String(last.text.dropLast()), last.style)
+        return result
+    }
+
+    /// One line with spaces up to every fourth column instead of tabs.
+    var tabsExpanded: StyledText {
+        guard runs.contains(where: { $0.text.contains("\t") }) else { return self }
+        var result = StyledText()
+        var column = 0
+        for run in runs {
+            for (number, part) in run.text.split(separator: "\t", omittingEmptySubsequences: false).enumerated() {
+                if number > 0 {
+                    let spaces = 4 - column % 4
+                    result.append(harmless: String(repeating: " ", count: spaces), run.style)
+                    column += spaces
+                }
+                result.append(harmless: String(part), run.style)
+                column += TextWidth.of(part)
+            }
+        }
+        return result
+    }
+}
+
+extension StyledText {
+    /// The text itself when it fits `width` columns, else as much as fits before an ellipsis.
+    public func truncated(to width: Int) -> StyledText {
+        guard self.width > width else { return self }
+        guard width > 0 else { return StyledText() }
+        var result = StyledText()
+        var room = width - 1
+        for run in runs {
+            let part = TextWidth.prefix(of: run.text, width: room)
+            result.append(harmless: part, run.style)
+            if part.utf8.count < run.text.utf8.count {
+                result.append(harmless: "…", run.style)
+                return result
+            }
+            room -= TextWidth.of(part)
+        }
+        return result
+    }
+
+    /// The text with spaces added up to `width` columns; longer text stays as it is.
+    public func padded(to width: Int, alignment: TextAlignment = .leading) -> StyledText {
+        let missing = width - self.width
+        guard missing > 0 else { return self }
+        let padding = StyledText(String(repeating: " ", count: missing))
+        return alignment == .leading ? self + padding : padding + self
+    }
+
+    /// The text cut into lines of at most `width` columns, by the rules of ``TextWidth/wrap(_:to:)``.
+    public func wrapped(to width: Int) -> [StyledText] {
+        let text = plainText
+        return slices(TextWidth.wrap(text, to: width), of: text)
+    }
+
+    /// The text cut into lines for code, whose spaces count: behind a space or else a mark, inside a word only where
+    /// that would leave more than half of the line empty.
+    func folded(to width: Int) -> [StyledText] {
+        let text = plainText
+        guard TextWidth.of(text) > width else { return [self] }
+        var lines: [Substring] = []
+        var start = text.startIndex
+        var used = 0
+        // Where the line may end, and how much of it is used there.
+        typealias Place = (index: String.Index, used: Int)
+        var (space, mark): (Place?, Place?) = (nil, nil)
+        for index in text.indices {
+            let character = text[index]
+            let columns = TextWidth.of(character)
+            if used + columns > width && index > start {
+                let places = [space, mark].compactMap { $0 }
+                let end = places.first { $0.used * 2 > width } ?? (index, used)
+                lines.append(text[start..<end.index])
+                start = end.index
+                used -= end.used
+                (space, mark) = (nil, nil)
+            }
+            used += columns
+            let next = text.index(after: index)
+            if character == " " {
+                space = (next, used)
+            } else if !character.isLetter && !character.isNumber && character != "_" {
+                mark = (next, used)
+            }
+        }
+        lines.append(text[start...])
+        return slices(lines, of: text)
+    }
+
+    /// The text without spaces at its end.
+    var withoutTrailingSpaces: StyledText {
+        var result = self
+        while let last = result.runs.last, last.text.hasSuffix(" ") {
+            let kept = last.text.reversed().drop { $0 == " " }
+            result.removeLastRun()
+            result.append(harmless: String(kept.reversed()), last.style)
+        }
+        return result
+    }
+
+    /// The text on one line: line endings and tabs become single spaces.
+    var singleLine: StyledText {
+        var result = StyledText()
+        for run in runs {
+            let isPlainLine = !run.text.contains { $0.isNewline || $0 == "\t" }
+            let text = isPlainLine ? run.text : String(run.text.map { $0.isNewline || $0 == "\t" ? " " : $0 })
+            result.append(harmless: text, run.style)
+        }
+        return result
+    }
+
+    /// The styled parts that stand where `parts` stand in `text`, the plain text of this; in one pass over the runs.
+    private func slices(_ parts: [Substring], of text: String) -> [StyledText] {
+        var number = 0
+        var offset = 0
+        return parts.map { part in
+            let start = text.utf8.distance(from: text.startIndex, to: part.startIndex)
+            let range = start..<start + part.utf8.count
+            var result = StyledText()
+            while number < runs.count {
+                let all = runs[number].text.utf8
+                let wanted = range.clamped(to: offset..<offset + all.count)
+                if !wanted.isEmpty {
+                    let first = all.index(all.startIndex, offsetBy: wanted.lowerBound - offset)
+                    let end = all.index(first, offsetBy: wanted.count)
+                    result.append(harmless: String(runs[number].text[first..<end]), runs[number].style)
+                }
+                // A run that goes on behind this part is needed for the next one.
+                if offset + all.count > range.upperBound { break }
+                offset += all.count
+                number += 1
+            }
+            return result
+        }
+    }
+}
+
+extension StyledText {
+    /// The text as a terminal of `level` takes it; every escape sequence of styled text is made here.
+    public func bytes(level: ColorLevel, theme: Theme = .dark) -> [UInt8] {
+        Array(rendered(level: level, theme: theme).utf8)
+    }
+
+    /// The same as ``bytes(level:theme:)``, as a string.
+    public func rendered(level: ColorLevel, theme: Theme = .dark) -> String {
+        guard level != .none else { return plainText }
+        var output = ""
+        var link: LinkTarget?
+        for run in runs {
+            if run.style.link != link {
+                link = run.style.link
+                output += Self.hyperlink(link)
+            }
+            let parameters = run.style.parameters(level: level, theme: theme)
+            output += parameters.isEmpty ? run.text : "\u{1B}[\(parameters)m\(run.text)\u{1B}[0m"
+        }
+        return link == nil ? output : output + Self.hyperlink(nil)
+    }
+
+    /// "Operating system command" 8: the text that follows leads to `target`, or no longer anywhere.
+    private static func hyperlink(_ target: LinkTarget?) -> String { "\u{1B}]8;;\(target?.address ?? "")\u{1B}\\" }
+}
+
+extension Style {
+    /// The parameters of the "select graphic rendition" sequence, separated by semicolons.
+    fileprivate func parameters(level: ColorLevel, theme: Theme) -> String {
+        var parts: [String] = []
+        if bold { parts.append("1") }
+        if dim { parts.append("2") }
+        if italic { parts.append("3") }
+        if underline { parts.append("4") }
+        if strikethrough { parts.append("9") }
+        if let color = token.flatMap(theme.textColor) {
+            switch theme.usesTerminalColors ? min(level, .ansi16) : level {
+            case .none: break
+            case .ansi16: parts.append("\(color.ansi16(isLight: theme.isLight))")
+            case .ansi256: parts.append("38;5;\(color.xterm256)")
+            case .truecolor:
+                let (red, green, blue) = color.rgb
+                parts.append("38;2;\(red);\(green);\(blue)")
+            }
+        }
+        return parts.joined(separator: ";")
+    }
+}

@@ -1,3 +1,5 @@
+import Capabilities
+
 /// What was changed in a file, in the form that `diff -u`, `git diff` and reviewers use.
 ///
 /// ```swift
@@ -66,5 +68,191 @@ public struct UnifiedDiff: Sendable, Hashable {
 
         /// The line as a text, repaired where it is no UTF-8.
         public var text: String { String(decoding: bytes, as: UTF8.self) }
+    }
+}
+
+extension UnifiedDiff {
+    /// The content of the file after the changes.
+    ///
+    /// Throws `workspace.patch` where a hunk does not fit, or fits at several places; the error says which and why. A
+    /// hunk is found also when its line numbers are wrong, and when up to two lines at its edges were changed.
+    public func applied(to content: [UInt8]) throws(WorkspaceError) -> [UInt8] {
+        try application(to: content).content
+    }
+
+    /// What came of a patch.
+    struct Application {
+        let content: [UInt8]
+        /// What was not quite as the patch says.
+        let notes: [String]
+    }
+
+    func application(to content: [UInt8]) throws(WorkspaceError) -> Application {
+        var placing = HunkPlacing(TextLines(content))
+        var result = PatchedLines(placing.file)
+        var notes: [String] = []
+        for (index, hunk) in hunks.enumerated() {
+            let place = try placing.place(hunk, index + 1)
+            result.add(place)
+            if place.fuzz > 0 {
+                notes.append(
+                    "hunk \(index + 1) was put to line \(place.lines.lowerBound + 1), where lines around differ")
+            } else if placing.drift != 0, hunk.oldStart != nil {
+                notes.append("hunk \(index + 1) was found in line \(place.lines.lowerBound + 1)")
+            }
+        }
+        return Application(content: result.finished(), notes: notes)
+    }
+}
+
+/// The lines of a file with changes in them.
+private struct PatchedLines {
+    private let file: TextLines
+    private var bytes: [UInt8] = []
+    private var next = 0
+    /// How the last line ends, where that is known from a patch.
+    private var lastBreak: Bool?
+
+    init(_ file: TextLines) {
+        self.file = file
+    }
+
+    mutating func add(_ place: HunkPlacing.Place) {
+        copy(until: place.lines.lowerBound)
+        for line in place.hunk {
+            switch line.kind {
+            case .context: copy(until: next + 1)
+            case .removed: next += 1
+            case .added:
+                endLine()
+                bytes += line.bytes
+                bytes.append(Byte.newline)
+                lastBreak = line.hasBreak
+            }
+        }
+        // A patch that takes the last line and does not know that it has no break cannot want to give it one.
+        let reachesEnd = place.lines.upperBound == file.count
+        if reachesEnd, file.lacksLastBreak, !place.hunk.contains(where: { $0.kind != .added && !$0.hasBreak }) {
+            lastBreak = false
+        }
+    }
+
+    mutating func finished() -> [UInt8] {
+        copy(until: file.count)
+        if lastBreak == false, bytes.last == Byte.newline { bytes.removeLast() }
+        return bytes
+    }
+
+    private mutating func copy(until end: Int) {
+        while next < end {
+            endLine()
+            bytes += file.whole(next)
+            lastBreak = nil
+            next += 1
+        }
+    }
+
+    /// What comes now is another line, also where the one before had no break.
+    private mutating func endLine() {
+        if let last = bytes.last, last != Byte.newline { bytes.append(Byte.newline) }
+    }
+}
+
+extension UnifiedDiff {
+    /// Finds out what was changed between two contents of a file; nil is one that is not there.
+    ///
+    /// The time that it takes is bounded. Where the texts have too little in common to look any longer, the diff is
+    /// longer than it had to be, and as true.
+    public init(from old: [UInt8]?, to new: [UInt8]?, named name: String, context: Int = 3) {
+        let (oldLines, newLines) = (TextLines(old ?? []), TextLines(new ?? []))
+        self.init(
+            oldName: old == nil ? nil : name, newName: new == nil ? nil : name,
+            hunks: Self.hunks(LineChanges(from: oldLines, to: newLines).list, oldLines, newLines, max(0, context)))
+    }
+
+    static func hunks(_ changes: [LineChange], _ old: TextLines, _ new: TextLines, _ context: Int) -> [Hunk] {
+        var hunks: [Hunk] = []
+        var rest = changes[...]
+        while let first = rest.popFirst() {
+            var group = [first]
+            // Changes whose lines around would touch are one hunk.
+            while let next = rest.first, let last = group.last, next.old.lowerBound - last.old.upperBound <= 2 * context
+            {
+                group.append(next)
+                rest.removeFirst()
+            }
+            hunks.append(hunk(group, old, new, context))
+        }
+        return hunks
+    }
+
+    private static func hunk(_ group: [LineChange], _ old: TextLines, _ new: TextLines, _ context: Int) -> Hunk {
+        let first = group[0]
+        let lead = min(context, first.old.lowerBound)
+        let (oldFirst, newFirst) = (first.old.lowerBound - lead, first.new.lowerBound - lead)
+        var lines: [Line] = []
+        var place = oldFirst
+        func add(_ kind: Line.Kind, _ range: Range<Int>, of text: TextLines) {
+            for index in range {
+                lines.append(Line(kind: kind, bytes: Array(text[index]), hasBreak: text.hasBreak(index)))
+            }
+        }
+        for change in group {
+            add(.context, place..<change.old.lowerBound, of: old)
+            add(.removed, change.old, of: old)
+            add(.added, change.new, of: new)
+            place = change.old.upperBound
+        }
+        add(.context, place..<min(old.count, place + context), of: old)
+        var hunk = Hunk(oldStart: nil, newStart: nil, lines: lines)
+        hunk.oldStart = hunk.oldCount == 0 ? oldFirst : oldFirst + 1
+        hunk.newStart = hunk.newCount == 0 ? newFirst : newFirst + 1
+        return hunk
+    }
+}
+
+extension UnifiedDiff {
+    /// The diff as a text, repaired where lines are no UTF-8.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The diff as `patch` and `git apply` read it; empty where nothing was changed.
+    public var bytes: [UInt8] {
+        guard !isEmpty else { return [] }
+        var bytes: [UInt8] = []
+        bytes += "--- \(DiffName.written(oldName, side: "a"))\n".utf8
+        bytes += "+++ \(DiffName.written(newName, side: "b"))\n".utf8
+        for hunk in hunks {
+            bytes += "\(hunk.header)\n".utf8
+            for line in hunk.lines {
+                bytes.append(line.kind.mark)
+                bytes += line.bytes
+                bytes.append(Byte.newline)
+                if !line.hasBreak { bytes += "\\ No newline at end of file\n".utf8 }
+            }
+        }
+        return bytes
+    }
+}
+
+extension UnifiedDiff.Hunk {
+    /// The line that a hunk begins with, such as `@@ -3,7 +3,8 @@`.
+    public var header: String {
+        guard let oldStart, let newStart else { return "@@ @@" }
+        return "@@ -\(Self.range(oldStart, oldCount)) +\(Self.range(newStart, newCount)) @@"
+    }
+
+    private static func range(_ start: Int, _ count: Int) -> String {
+        count == 1 ? "\(start)" : "\(start),\(count)"
+    }
+}
+
+extension UnifiedDiff.Line.Kind {
+    /// What a line begins with.
+    var mark: UInt8 {
+        switch self {
+        case .context: UInt8(ascii: " ")
+        case .removed: UInt8(ascii: "-")
+        case .added: UInt8(ascii: "+")
+        }
     }
 }

@@ -1,3 +1,5 @@
+import Capabilities
+
 /// A file that is going to be written, checked and not yet touched.
 struct FileChange: Sendable {
     let path: EntryPath
@@ -39,6 +41,87 @@ extension FileChange {
             for replacement in done.reversed() { try replacement.undo() }
             folders.removeEmpty()
             throw error
+        }
+    }
+}
+
+extension FileChange {
+    /// A file whose whole content is given. The encoding and the line ends of one that is there are kept.
+    init(
+        _ path: EntryPath, content text: String, makingFolders: Bool, _ seen: SeenFiles, in workspace: Workspace
+    ) throws {
+        self.path = path
+        let given = Array(text.utf8)
+        guard given.count <= ExistingFile.largest else {
+            throw WorkspaceError(
+                .input, "the content for \(path.shown) is larger than \(ExistingFile.largest >> 20) MiB; write less")
+        }
+        place = try Self.place(path, makingFolders, in: workspace)
+        former = try place.flatMap { try ExistingFile($0) }
+        guard let former else {
+            content = given
+            diff = UnifiedDiff(from: nil, to: given, named: path.shown)
+            return
+        }
+        if let before = seen.former(path, now: former.status.stamp) {
+            throw WorkspaceError(
+                .changed,
+                "\(path.shown) was changed since it was read (it was \(before.words), and is"
+                    + " \(former.status.stamp.words)); read it again before it is replaced")
+        }
+        switch FileFormat(whole: former.content) {
+        case .binary(let kind):
+            content = given
+            diff = UnifiedDiff(oldName: path.shown, newName: path.shown, hunks: [])
+            notes = ["it was no text before: \(kind)"]
+        default:
+            let document = try TextDocument(former.content, path)
+            let mark = Array("\u{FEFF}".utf8)
+            let plain = document.format.markLength > 0 && given.starts(with: mark) ? Array(given.dropFirst(3)) : given
+            let (unified, windowsEndings) = TextDocument.unified(plain)
+            // Who writes CR LF means it; LF is also what a model sees of a file that has CR LF.
+            content = windowsEndings.isEmpty ? document.content(with: plain) : document.encoded(plain)
+            diff = UnifiedDiff(from: document.text, to: unified, named: path.shown)
+            notes = [windowsEndings.isEmpty ? document.note : nil].compactMap { $0 }
+        }
+    }
+
+    /// Nil where folders have to be made first, and may be.
+    private static func place(
+        _ path: EntryPath, _ makingFolders: Bool, in workspace: Workspace
+    ) throws(WorkspaceError) -> WritePlace? {
+        do throws(WorkspaceError) {
+            return try WritePlace(path, in: workspace)
+        } catch {
+            guard error.kind == .notFound else { throw error }
+            guard makingFolders else {
+                throw WorkspaceError(
+                    .notFound, error.message + "; set create_folders to have the folders above the file made")
+            }
+            try NewFolders.check(path, in: workspace)
+            return nil
+        }
+    }
+
+    /// A text file that is there, and what becomes of its text.
+    init(
+        editing path: EntryPath, _ seen: SeenFiles, in workspace: Workspace,
+        _ edit: ([UInt8]) throws -> (text: [UInt8], notes: [String])
+    ) throws {
+        self.path = path
+        let place = try workspace.hinting(path) { () throws(WorkspaceError) in try WritePlace(path, in: workspace) }
+        guard let former = try ExistingFile(place) else {
+            _ = try workspace.file(path)
+            throw WorkspaceError(.notFound, "there is no \(path.shown)")
+        }
+        let document = try TextDocument(former.content, path)
+        let (text, notes) = try edit(document.text)
+        (self.place, self.former) = (place, former)
+        content = text == document.text ? former.content : document.content(with: text)
+        diff = UnifiedDiff(from: document.text, to: text, named: path.shown)
+        self.notes = notes + [document.note].compactMap { $0 }
+        if let before = seen.former(path, now: former.status.stamp) {
+            self.notes.append("it was changed by somebody else since it was read: it was \(before.words) then")
         }
     }
 }

@@ -1,7 +1,7 @@
 public import JSON
 
 /// A piece of work that has ended: what it was, when, and how it went.
-public struct Span: Sendable {
+public struct TraceSpan: Sendable {
     public let name: String
     /// The feature whose work it was.
     public let feature: String
@@ -30,5 +30,5 @@ public struct Span: Sendable {
 
 /// Takes the spans that have ended. It must not wait: it is called where the work is done.
 public protocol SpanSink: AnyObject, Sendable {
-    func record(_ span: Span)
+    func record(_ span: TraceSpan)
 }
