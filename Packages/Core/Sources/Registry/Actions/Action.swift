@@ -99,6 +99,19 @@ public struct Action: Sendable {
         }
     }
 
+    /// An action whose arguments are one value, with the parameters that are bound to its properties.
+    public init<Arguments: ActionArguments, Result: OutputValue>(
+        _ id: String, _ summary: String, _ effect: Effect, taking: Arguments.Type,
+        body: @escaping @Sendable (ActionContext, Arguments) async throws -> Result
+    ) {
+        self.id = id
+        self.summary = summary
+        self.effect = effect
+        parameters = Arguments.bindings.map(\.declaration)
+        resultShape = { Result.schema }
+        self.body = { given, context in try await body(context, try Arguments(reading: given)) }
+    }
+
     /// Does it with arguments that were checked.
     func perform(_ arguments: JSONObject, in context: ActionContext) async throws -> any OutputValue {
         try await body(arguments, context)

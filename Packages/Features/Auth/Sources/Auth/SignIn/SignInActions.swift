@@ -17,19 +17,9 @@ struct SignInActions {
 
     private var login: Action {
         Action(
-            "auth.login", "Sign in to a server", .writes,
-            .argument(
-                "server", "A server that is set up, or the address of a new one", as: HostValue?.self,
-                completion: ServerActions.completion),
-            .option("user", "The user name", as: String?.self),
-            .option("provider", "Sign in with a browser and this provider", as: String?.self),
-            .flag("browser", "Sign in with a browser"),
-            .flag("device", "Sign in with a browser on another device"),
-            .flag("remember", "Remember this device with an access token of its own"),
-            .secret("password", "The password") as Parameter<Secret?>,
-            .secret("token", "An access token instead of everything else") as Parameter<Secret?>
-        ) { context, server, user, provider, browser, device, remember, password, token in
-            let profile = try await services.profile(forLogin: server?.text, context)
+            "auth.login", "Sign in to a server", .writes, taking: LoginArguments.self
+        ) { context, arguments in
+            let profile = try await services.profile(forLogin: arguments.server?.text, context)
             if profile.isReadable {
                 context.notice(
                     "\(profile.url.server) speaks http without TLS: everybody on the way there can read your password "
@@ -38,12 +28,11 @@ struct SignInActions {
             try await services.openSecrets(for: profile)
             let flow = SignInFlow(services: services, profile: profile, context: context)
             var session: Session
-            if let token {
+            if let token = arguments.token {
                 session = try await flow.with(token: token)
             } else {
-                session = try await choose(
-                    flow, user: user, provider: provider, browser: browser, device: device, password: password)
-                session = try await remembered(session, flow, remember)
+                session = try await choose(flow, arguments)
+                session = try await remembered(session, flow, arguments.isRemembered)
             }
             let former = try await services.adopt(session, for: profile, context)
             if let former, !former.accessToken.equals(session.accessToken) {
@@ -91,24 +80,23 @@ struct SignInActions {
         }
     }
 
-    private func choose(
-        _ flow: SignInFlow, user: String?, provider: String?, browser: Bool, device: Bool, password: Secret?
-    ) async throws -> Session {
+    private func choose(_ flow: SignInFlow, _ arguments: LoginArguments) async throws -> Session {
         guard flow.profile.kind == .kamiwaza else {
             // A server without accounts takes a key and nothing else.
             let key = try await flow.context.interaction.secret(
                 "auth.login.token", "Key for \(flow.profile.url.server)")
             return try await flow.with(token: key)
         }
-        if device { return try await flow.onAnotherDevice() }
-        if let provider {
+        if arguments.onDevice { return try await flow.onAnotherDevice() }
+        if let provider = arguments.provider {
             let known = try await flow.providers()
             guard let found = known.first(where: { $0.alias == provider || $0.name == provider }) else {
                 throw AuthError.unknownProvider(provider, known: known.map(\.name))
             }
             return try await flow.withBrowser(provider: found)
         }
-        if browser { return try await flow.withBrowser(provider: nil) }
+        if arguments.inBrowser { return try await flow.withBrowser(provider: nil) }
+        let (user, password) = (arguments.user, arguments.password)
         if user != nil || password != nil || !flow.context.interaction.canAsk {
             return try await flow.with(user: user, password: password)
         }
@@ -161,4 +149,28 @@ struct SignInActions {
         }
         .sending()
     }
+}
+
+/// What `auth.login` takes.
+struct LoginArguments: ActionArguments {
+    private(set) var server: HostValue?
+    private(set) var (user, provider): (String?, String?)
+    private(set) var (inBrowser, onDevice, isRemembered) = (false, false, false)
+    private(set) var (password, token): (Secret?, Secret?)
+
+    static let bindings = [
+        bind(
+            \.server,
+            .argument(
+                "server", "A server that is set up, or the address of a new one", completion: ServerActions.completion)),
+        bind(\.user, .option("user", "The user name")),
+        bind(\.provider, .option("provider", "Sign in with a browser and this provider")),
+        bind(\.inBrowser, .flag("browser", "Sign in with a browser")),
+        bind(\.onDevice, .flag("device", "Sign in with a browser on another device")),
+        bind(\.isRemembered, .flag("remember", "Remember this device with an access token of its own")),
+        bind(\.password, .secret("password", "The password")),
+        bind(\.token, .secret("token", "An access token instead of everything else")),
+    ]
+
+    init() {}
 }

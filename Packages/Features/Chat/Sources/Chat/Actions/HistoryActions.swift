@@ -32,22 +32,17 @@ struct HistoryActions {
 
     private var list: Action {
         Action(
-            "chat.list", "List conversations, the newest first", .reads,
-            .option("limit", "At most so many", in: 1...100_000, default: 20),
-            .option("model", "Only with this model", as: String?.self),
-            .option("provider", "Only with this provider", as: String?.self),
-            .option("since", "Only those since then", as: Timestamp?.self),
-            .option("until", "Only those before then", as: Timestamp?.self),
-            .flag("deleted", "Those that were deleted and can be had back")
-        ) { context, limit, model, provider, since, until, deleted in
-            var filter = HistoryFilter(provider: provider, model: model, since: since, until: until)
-            filter.isDeleted = deleted
-            let isNarrowed = [model, provider].contains { $0 != nil } || since != nil || until != nil
+            "chat.list", "List conversations, the newest first", .reads, taking: ListArguments.self
+        ) { context, arguments in
+            let filter = arguments.filter
+            let isNarrowed =
+                [filter.model, filter.provider].contains { $0 != nil } || filter.since != nil || filter.until != nil
             return context.rows(
-                try await history.list(filter, limit: limit).items,
+                try await history.list(filter, limit: arguments.limit).items,
                 orSay: isNarrowed
                     ? "no conversation fits"
-                    : deleted ? "no conversation was deleted" : "no conversation yet; 'martlet chat' begins one")
+                    : filter.isDeleted
+                        ? "no conversation was deleted" : "no conversation yet; 'martlet chat' begins one")
         }
         .forModels()
     }
@@ -69,16 +64,12 @@ struct HistoryActions {
     private var search: Action {
         Action(
             "chat.search", "Find words in everything that was said, the newest first", .reads,
-            .argument("words", "Words, \"a phrase\", a beginning*, -without", as: [String].self),
-            .option("limit", "At most so many", in: 1...1000, default: 20),
-            .option("model", "Only with this model", as: String?.self),
-            .option("since", "Only since then", as: Timestamp?.self),
-            .option("until", "Only before then", as: Timestamp?.self)
-        ) { context, words, limit, model, since, until in
-            let text = try Self.text(of: words, "words", "chat.search", "is missing: what shall be looked for?")
+            taking: SearchArguments.self
+        ) { context, arguments in
+            let text = try Self.text(
+                of: arguments.words, "words", "chat.search", "is missing: what shall be looked for?")
             return context.rows(
-                try await history.search(
-                    text, HistoryFilter(model: model, since: since, until: until), limit: limit),
+                try await history.search(text, arguments.filter, limit: arguments.limit),
                 orSay: "no message has these words")
         }
         .forModels()
@@ -395,4 +386,38 @@ struct CallRow: Record {
         Field("input", "What went in") { $0.entry.call.input },
         Field("output", "What came out", .detail) { $0.entry.result?.content },
     ]
+}
+
+/// What `chat.list` takes.
+struct ListArguments: ActionArguments {
+    private(set) var limit = 0
+    private(set) var filter = HistoryFilter()
+
+    static let bindings = [
+        bind(\.limit, .option("limit", "At most so many", in: 1...100_000, default: 20)),
+        bind(\.filter.model, .option("model", "Only with this model")),
+        bind(\.filter.provider, .option("provider", "Only with this provider")),
+        bind(\.filter.since, .option("since", "Only those since then")),
+        bind(\.filter.until, .option("until", "Only those before then")),
+        bind(\.filter.isDeleted, .flag("deleted", "Those that were deleted and can be had back")),
+    ]
+
+    init() {}
+}
+
+/// What `chat.search` takes.
+struct SearchArguments: ActionArguments {
+    private(set) var words: [String] = []
+    private(set) var limit = 0
+    private(set) var filter = HistoryFilter()
+
+    static let bindings = [
+        bind(\.words, .argument("words", "Words, \"a phrase\", a beginning*, -without")),
+        bind(\.limit, .option("limit", "At most so many", in: 1...1000, default: 20)),
+        bind(\.filter.model, .option("model", "Only with this model")),
+        bind(\.filter.since, .option("since", "Only since then")),
+        bind(\.filter.until, .option("until", "Only before then")),
+    ]
+
+    init() {}
 }

@@ -18,47 +18,16 @@ struct SendAction {
 
     private var send: Action {
         Action(
-            "chat.send", "Say something to a model", .writes,
-            .words("message", "What to say; without it a conversation begins"),
-            .option("model", "The model, such as openai/gpt-5 or the name of a server", as: String?.self, short: "m"),
-            .option(
-                "conversation", "Go on with this one: its id, or how that begins or ends", as: String?.self, short: "c"),
-            .flag("continue", "Go on with the newest conversation"),
-            .option("project", "The project of a gateway in which it happens", as: String?.self),
-            .option("system", "What the model is told first, in a new conversation", as: String?.self, short: "s"),
-            .option("file", "Also send this file: text, an image, a PDF", as: [ReadPath].self, short: "f"),
-            .flag("tools", "Let the model look around with tools"),
-            .option(
-                "mode", "How far the model goes unasked: it looks around, edits here, runs commands in a sandbox too",
-                as: ToolMode?.self),
-            .flag("no-stream", "Show the answer when it is whole"),
-            .flag("no-save", "Keep nothing of it"),
-            .option("schema", "A file with the JSON Schema of the answer", as: ReadPath?.self),
-            .option(
-                "temperature", "From 0 to 2: how freely the model chooses its words", in: ChatSettings.temperatures),
-            .option("max-tokens", "How long the answer may be", in: ChatSettings.tokens),
-            .option("effort", "How much the model shall think", as: ModelOptions.Effort?.self),
-            .option("seed", "A number that makes answers repeatable, where a provider can", as: Int?.self),
-            .piped("input", "A text to send along; what is piped into the command")
-        ) {
-            context, message, model, conversation, goesOn, project, system, files, tools, mode, noStream, noSave,
-            schema,
-            temperature, maxTokens, effort, seed, input in
-            if let console = Console.open, let line = message {
+            "chat.send", "Say something to a model", .writes, taking: SendArguments.self
+        ) { context, arguments in
+            if let console = Console.open, let line = arguments.message {
                 // Whoever is asked by what this line sets off begins a conversation of its own.
                 return try await Console.$open.withValue(nil) {
                     ChatResult(report: try await console.take(line, services, context))
                 }
             }
-            var asked = ChatWish()
-            (asked.model, asked.conversation, asked.goesOn, asked.system) = (model, conversation, goesOn, system)
-            asked.project = project
-            (asked.streams, asked.isSaved) = (!noStream, !noSave)
-            if let mode = mode ?? (tools ? .readOnly : nil) { asked.mode = .some(mode) }
-            (asked.temperature, asked.maxTokens, asked.effort, asked.seed) = (temperature, maxTokens, effort, seed)
-            asked.schema = try schema.map { try Attachments.schema($0, context) }
-            asked.attachments = try files.map { try Attachments.file($0, context) }
-            let said = [message, input].compactMap(\.self)
+            let asked = try arguments.wish(in: context)
+            let said = [arguments.message, arguments.input].compactMap(\.self)
             let text = said.filter { !$0.allSatisfy(\.isWhitespace) }.joined(separator: "\n\n")
             guard text.isEmpty, asked.attachments.isEmpty else {
                 let report = try await Chatting(services: services, context: context, wish: asked).say(text)
@@ -115,6 +84,57 @@ extension SendAction {
 extension AnyFailure {
     /// As an event of a turn.
     var event: ActionEvent { ActionEvent("error", ["code": .string(code), "message": .string(message)]) }
+}
+
+/// What `chat.send` takes.
+struct SendArguments: ActionArguments {
+    var message: String?
+    var input: String?
+    private var wish = ChatWish()
+    private var mode: ToolMode?
+    private var schema: ReadPath?
+    private var files: [ReadPath] = []
+    private var (tools, noStream, noSave) = (false, false, false)
+
+    static let bindings = [
+        bind(\.message, .words("message", "What to say; without it a conversation begins")),
+        bind(\.wish.model, .option("model", "The model, such as openai/gpt-5 or the name of a server", short: "m")),
+        bind(
+            \.wish.conversation,
+            .option("conversation", "Go on with this one: its id, or how that begins or ends", short: "c")),
+        bind(\.wish.goesOn, .flag("continue", "Go on with the newest conversation")),
+        bind(\.wish.project, .option("project", "The project of a gateway in which it happens")),
+        bind(\.wish.system, .option("system", "What the model is told first, in a new conversation", short: "s")),
+        bind(\.files, .option("file", "Also send this file: text, an image, a PDF", short: "f")),
+        bind(\.tools, .flag("tools", "Let the model look around with tools")),
+        bind(
+            \.mode,
+            .option(
+                "mode", "How far the model goes unasked: it looks around, edits here, runs commands in a sandbox too")),
+        bind(\.noStream, .flag("no-stream", "Show the answer when it is whole")),
+        bind(\.noSave, .flag("no-save", "Keep nothing of it")),
+        bind(\.schema, .option("schema", "A file with the JSON Schema of the answer")),
+        bind(
+            \.wish.temperature,
+            .option(
+                "temperature", "From 0 to 2: how freely the model chooses its words", in: ChatSettings.temperatures)),
+        bind(\.wish.maxTokens, .option("max-tokens", "How long the answer may be", in: ChatSettings.tokens)),
+        bind(\.wish.effort, .option("effort", "How much the model shall think")),
+        bind(\.wish.seed, .option("seed", "A number that makes answers repeatable, where a provider can")),
+        bind(\.input, .piped("input", "A text to send along; what is piped into the command")),
+    ]
+
+    init() {}
+
+    /// With the files read that belong to it.
+    func wish(in context: ActionContext) throws -> ChatWish {
+        var wish = wish
+        (wish.streams, wish.isSaved) = (!noStream, !noSave)
+        if let mode = mode ?? (tools ? .readOnly : nil) { wish.mode = .some(mode) }
+        wish.schema = try schema.map { try Attachments.schema($0, context) }
+        wish.attachments = try files.map { try Attachments.file($0, context) }
+        return wish
+    }
 }
 
 /// What a person wants of a turn, beyond what the settings and the conversation say.

@@ -31,18 +31,14 @@ struct SessionActions {
 
     private var usage: Action {
         Action(
-            "gateway.usage", "Show what models have taken through the gateway", .reads,
-            .option("by", "One line for each", default: UsageGroup.day),
-            .option("project", "Only in this project, by its id or name", as: String?.self),
-            .option("session", "Only in this session", as: String?.self),
-            .option("client", "Only for this client, by the name of its token; 'owner' is you", as: String?.self),
-            .option("since", "Only since that day", as: Timestamp?.self)
-        ) { context, group, project, session, client, since in
-            if let session { try await requireKnown(session) }
+            "gateway.usage", "Show what models have taken through the gateway", .reads, taking: UsageArguments.self
+        ) { context, arguments in
+            if let session = arguments.session { try await requireKnown(session) }
             let filter = UsageFilter(
-                session: session, project: try await id(of: project), client: client, from: since.map { Day($0) })
+                session: arguments.session, project: try await id(of: arguments.project), client: arguments.client,
+                from: arguments.since.map { Day($0) })
             return context.rows(
-                try await services.store.usage(by: group, filter).map(UsageRow.init),
+                try await services.store.usage(by: arguments.group, filter).map(UsageRow.init),
                 orSay: "no answer went through the gateway yet, as far as was asked for")
         }
         .example("martlet gateway usage --by model --format csv", "For a table")
@@ -109,4 +105,21 @@ struct UsageRow: Record {
             $0.sum.unpriced > 0 ? $0.sum.unpriced : nil
         },
     ]
+}
+
+/// What `gateway.usage` takes.
+struct UsageArguments: ActionArguments {
+    private(set) var group = UsageGroup.day
+    private(set) var (project, session, client): (String?, String?, String?)
+    private(set) var since: Timestamp?
+
+    static let bindings = [
+        bind(\.group, .option("by", "One line for each", default: .day)),
+        bind(\.project, .option("project", "Only in this project, by its id or name")),
+        bind(\.session, .option("session", "Only in this session")),
+        bind(\.client, .option("client", "Only for this client, by the name of its token; 'owner' is you")),
+        bind(\.since, .option("since", "Only since that day")),
+    ]
+
+    init() {}
 }

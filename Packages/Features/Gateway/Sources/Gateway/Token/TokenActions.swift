@@ -101,33 +101,22 @@ struct TokenActions {
         }
     }
 
-    private static let costs = 0...GatewaySettings.largestCost
-
     private var create: Action {
         Action(
             "gateway.token.create", "Make a token for one client, and print it this once", .writes,
-            .argument("name", "What you want to call it", as: String.self),
-            .option("scope", "What it may do: chat and read when absent", as: [ClientScope].self),
-            .option("expires", "After how long it ends; never when absent", as: Duration?.self),
-            .option("rate", "How many requests it may make in a minute; any number when absent", in: 1...1_000_000),
-            .option("day-tokens", "How many tokens it may take in a day; any number when absent", in: 0...Int.max),
-            .option("day-cost", "What it may cost in a day, in US dollars; anything when absent", in: Self.costs),
-            .secret("token", "A token of yours instead of a new one") as Parameter<Secret?>
-        ) { context, name, scopes, lifetime, rate, tokens, cost, given in
+            taking: TokenArguments.self
+        ) { context, arguments in
             let now = context.host.now()
-            if let lifetime, lifetime <= .zero {
+            if let lifetime = arguments.lifetime, lifetime <= .zero {
                 throw ServingError(.settings, "--expires needs a time that is more than nothing")
             }
-            try Self.check(name: name)
-            if let given { try await check(given, context) }
-            let token = try given ?? ClientTokens.make()
+            try Self.check(name: arguments.name)
+            if let given = arguments.token { try await check(given, context) }
+            let token = try arguments.token ?? ClientTokens.make()
             services.surroundings.redactor.learn(token)
-            let client = GatewayClient(
-                name: name, scopes: scopes.isEmpty ? [.chat, .read] : Set(scopes), created: now,
-                expires: lifetime.map { now + $0 }, rate: rate,
-                budget: BudgetLimit(tokens: tokens, cost: cost.map(Cost.init(dollars:))))
+            let client = arguments.client(from: now)
             try await services.store.addClient(client, digest: ClientTokens.digest(of: token))
-            if given == nil { context.notice("copy the token now: it cannot be shown again") }
+            if arguments.token == nil { context.notice("copy the token now: it cannot be shown again") }
             return CreatedToken(client: client, token: token)
         }
         .byName()
@@ -206,4 +195,41 @@ struct CreatedToken: Record {
 
 extension GatewayClient {
     fileprivate var scopeNames: [String] { ClientScope.allCases.filter(scopes.contains).map(\.rawValue) }
+}
+
+/// What `gateway.token.create` takes.
+struct TokenArguments: ActionArguments {
+    private(set) var name = ""
+    private var scopes: [ClientScope] = []
+    private(set) var lifetime: Duration?
+    private var (rate, tokens): (Int?, Int?)
+    private var cost: Double?
+    private(set) var token: Secret?
+
+    static let bindings = [
+        bind(\.name, .argument("name", "What you want to call it")),
+        bind(\.scopes, .option("scope", "What it may do: chat and read when absent")),
+        bind(\.lifetime, .option("expires", "After how long it ends; never when absent")),
+        bind(
+            \.rate,
+            .option("rate", "How many requests it may make in a minute; any number when absent", in: 1...1_000_000)),
+        bind(
+            \.tokens,
+            .option("day-tokens", "How many tokens it may take in a day; any number when absent", in: 0...Int.max)),
+        bind(
+            \.cost,
+            .option(
+                "day-cost", "What it may cost in a day, in US dollars; anything when absent",
+                in: 0...GatewaySettings.largestCost)),
+        bind(\.token, .secret("token", "A token of yours instead of a new one")),
+    ]
+
+    init() {}
+
+    func client(from now: Timestamp) -> GatewayClient {
+        GatewayClient(
+            name: name, scopes: scopes.isEmpty ? [.chat, .read] : Set(scopes), created: now,
+            expires: lifetime.map { now + $0 }, rate: rate,
+            budget: BudgetLimit(tokens: tokens, cost: cost.map(Cost.init(dollars:))))
+    }
 }

@@ -18,51 +18,26 @@ struct HTTPActions {
     /// somebody else.
     private var request: Action {
         Action(
-            "http.request", "Send a request to a server", .writes,
-            .argument("url", "The address, which begins with https:// or http://", as: HostValue.self),
-            .option(
-                "method", "What is asked for: POST where there is a body, else GET", as: RequestMethod?.self, short: "X"
-            ),
-            .option("header", "Headers by name", as: [String: JSON].self, short: "H"),
-            .option("query", "What is added to the address after its question mark, by name", as: [String: JSON].self),
-            .option("data", "A body in JSON", as: JSON?.self),
-            .option("form", "A body as browsers send forms, by name", as: [String: JSON].self),
-            .option("body", "A body that is text", as: String?.self),
-            .option("file", "The file that is the body", as: ReadPath?.self),
-            .secret("token", "A token that is sent as Authorization: Bearer") as Parameter<Secret?>,
-            .option("user", "Who is sent as Authorization: Basic", as: String?.self),
-            .secret("password", "The password of that user") as Parameter<Secret?>,
-            .option("to", "The file that becomes the body of the answer", as: WritePath?.self),
-            .option("expect", "The statuses that are well; all below 400 when absent", as: [Int].self),
-            .option(
-                "retries", "How often it is sent again when the server is not there or not well", in: 0...10, default: 0
-            ),
-            .option(
-                "idempotency-key", "Tells the server that it has seen a request, so that a POST is sent again as well",
-                as: String?.self),
-            .option("wait", "How long the server may be silent", default: Duration.seconds(120)),
-            .flag("no-follow", "Take a redirect for the answer, and do not follow it")
-        ) {
-            context, url, method, header, query, data, form, body, file, token, user, password, to, expected, retries,
-            key, wait, staysHere in
-            var made = RequestBuilder(context, method: method?.http)
-            try made.address(url, query)
-            try made.headers(header)
-            try made.authorize(token: token, user: user, password: password)
-            let source = try file.map(context.path)
-            try made.body(data: data, form: form, text: body, hasFile: source != nil)
+            "http.request", "Send a request to a server", .writes, taking: RequestArguments.self
+        ) { context, given in
+            var made = RequestBuilder(context, method: given.method?.http)
+            try made.address(given.url, given.query)
+            try made.headers(given.headers)
+            try made.authorize(token: given.token, user: given.user, password: given.password)
+            let source = try given.file.map(context.path)
+            try made.body(data: given.data, form: given.form, text: given.body, hasFile: source != nil)
             var request = try made.request
-            request.idempotencyKey = key
-            request.redirects = staysHere ? .none : .follow
-            (request.limits.firstByte, request.limits.idle) = (wait, wait)
-            request.limits.connect = min(wait, request.limits.connect)
-            request.retry = RetryPolicy(attempts: retries + 1)
+            request.idempotencyKey = given.idempotencyKey
+            request.redirects = given.staysHere ? .none : .follow
+            (request.limits.firstByte, request.limits.idle) = (given.wait, given.wait)
+            request.limits.connect = min(given.wait, request.limits.connect)
+            request.retry = RetryPolicy(attempts: given.retries + 1)
             request.retry.statuses = request.retry.statuses.union([.internalServerError])
-                .subtracting(expected.map(HTTPStatus.init))
+                .subtracting(given.expected.map(HTTPStatus.init))
             let exchange = RequestExchange(
-                client: try await services.client.client(for: context), context: context, expected: Set(expected))
+                client: try await services.client.client(for: context), context: context, expected: Set(given.expected))
             let answer = try await exchange.answer(
-                to: request, sending: source, writing: try to.map(context.path))
+                to: request, sending: source, writing: try given.target.map(context.path))
             if let note = answer.note { context.notice(note) }
             // A bundle is told by the error of its step.
             if let reason = answer.reason, context.caller.isPerson { context.notice(reason) }
@@ -88,6 +63,51 @@ struct HTTPActions {
         )
         .example("martlet http request https://example.com/large.iso --to large.iso", "Into a file")
     }
+}
+
+/// What `http.request` takes.
+struct RequestArguments: ActionArguments {
+    private(set) var url = HostValue("")
+    private(set) var method: RequestMethod?
+    private(set) var (headers, query, form): ([String: JSON], [String: JSON], [String: JSON]) = ([:], [:], [:])
+    private(set) var data: JSON?
+    private(set) var (body, user, idempotencyKey): (String?, String?, String?)
+    private(set) var file: ReadPath?
+    private(set) var (token, password): (Secret?, Secret?)
+    private(set) var target: WritePath?
+    private(set) var expected: [Int] = []
+    private(set) var retries = 0
+    private(set) var wait = Duration.zero
+    private(set) var staysHere = false
+
+    static let bindings = [
+        bind(\.url, .argument("url", "The address, which begins with https:// or http://")),
+        bind(\.method, .option("method", "What is asked for: POST where there is a body, else GET", short: "X")),
+        bind(\.headers, .option("header", "Headers by name", short: "H")),
+        bind(\.query, .option("query", "What is added to the address after its question mark, by name")),
+        bind(\.data, .option("data", "A body in JSON")),
+        bind(\.form, .option("form", "A body as browsers send forms, by name")),
+        bind(\.body, .option("body", "A body that is text")),
+        bind(\.file, .option("file", "The file that is the body")),
+        bind(\.token, .secret("token", "A token that is sent as Authorization: Bearer")),
+        bind(\.user, .option("user", "Who is sent as Authorization: Basic")),
+        bind(\.password, .secret("password", "The password of that user")),
+        bind(\.target, .option("to", "The file that becomes the body of the answer")),
+        bind(\.expected, .option("expect", "The statuses that are well; all below 400 when absent")),
+        bind(
+            \.retries,
+            .option(
+                "retries", "How often it is sent again when the server is not there or not well", in: 0...10, default: 0
+            )),
+        bind(
+            \.idempotencyKey,
+            .option(
+                "idempotency-key", "Tells the server that it has seen a request, so that a POST is sent again as well")),
+        bind(\.wait, .option("wait", "How long the server may be silent", default: Duration.seconds(120))),
+        bind(\.staysHere, .flag("no-follow", "Take a redirect for the answer, and do not follow it")),
+    ]
+
+    init() {}
 }
 
 /// What can be asked for.

@@ -34,31 +34,26 @@ enum ShellActions {
     }
 
     private static let run = Action(
-        "shell.run", "Run a program in a sandbox around a folder", .writes,
-        .argument("program", "The program", as: ProgramName.self),
-        .argument("arguments", "Its arguments", as: [String].self),
-        .option("folder", "The folder that it works and may write in; where you are when absent", as: WritePath?.self),
-        .option("env", "Variables that it gets beside PATH, HOME and LANG", as: [String: String].self),
-        .option("input", "What it reads from its standard input", as: String?.self),
-        .flag("network", "Let it use this machine's network")
-    ) { context, program, arguments, folder, variables, input, hasNetwork in
-        if hasNetwork { try context.caller.grant.check(.network) }
+        "shell.run", "Run a program in a sandbox around a folder", .writes, taking: ShellArguments.self
+    ) { context, arguments in
+        if arguments.hasNetwork { try context.caller.grant.check(.network) }
         let host = context.host
-        let place = try context.path(folder ?? WritePath(host.locations.current)).folder()
+        let place = try context.path(arguments.folder ?? WritePath(host.locations.current)).folder()
         var sandbox = Sandbox(
-            hasNetwork: hasNetwork, home: host.environment["HOME"],
+            hasNetwork: arguments.hasNetwork, home: host.environment["HOME"],
             hiding: BundleReach.closed(host).filter { $0 != "/proc" })
         sandbox.gitFiles = Sandbox.gitFiles(in: host.environment)
         let runner = CommandRunner(
-            variables: standard(host.environment).merging(variables) { $1 }, sandbox: sandbox)
+            variables: standard(host.environment).merging(arguments.variables) { $1 }, sandbox: sandbox)
         let start = ContinuousClock.now
         let result = try await runner.run(
-            [program.text] + arguments, input: input.map { Array($0.utf8) }, in: place, of: place
+            [arguments.program.text] + arguments.words, input: arguments.input.map { Array($0.utf8) }, in: place,
+            of: place
         ) { text in
             // Whoever reads it has gone; the program ends by itself, and its result says how.
             do { try await context.emit(ActionEvent("output", ["text": .string(text)], text: text)) } catch {}
         }
-        let run = ProgramRun(program: program.text, result: result, took: .now - start)
+        let run = ProgramRun(program: arguments.program.text, result: result, took: .now - start)
         // A bundle is told by the error of its step.
         if let reason = run.reason, context.caller.isPerson { context.notice(reason) }
         return run
@@ -73,6 +68,27 @@ enum ShellActions {
     )
     .example("martlet shell run make test", "In the folder where you are")
     .example("martlet shell run --network npm ci", "With the network")
+}
+
+/// What `shell.run` takes.
+struct ShellArguments: ActionArguments {
+    private(set) var program = ProgramName("")
+    private(set) var words: [String] = []
+    private(set) var folder: WritePath?
+    private(set) var variables: [String: String] = [:]
+    private(set) var input: String?
+    private(set) var hasNetwork = false
+
+    static let bindings = [
+        bind(\.program, .argument("program", "The program")),
+        bind(\.words, .argument("arguments", "Its arguments")),
+        bind(\.folder, .option("folder", "The folder that it works and may write in; where you are when absent")),
+        bind(\.variables, .option("env", "Variables that it gets beside PATH, HOME and LANG")),
+        bind(\.input, .option("input", "What it reads from its standard input")),
+        bind(\.hasNetwork, .flag("network", "Let it use this machine's network")),
+    ]
+
+    init() {}
 }
 
 /// How a program went.

@@ -9,17 +9,12 @@ enum InstallAction {
     static var all: [Action] { [install, uninstall] }
 
     private static let install = Action(
-        "run.install", "Schedule a bundle with systemd or cron", .writes,
-        .argument("bundle", "The bundle's file", as: OwnPath.self),
-        .flag("systemd", "As a service and a timer of systemd"),
-        .flag("cron", "As a line of your crontab"),
-        .option("every", "The interval, where the bundle has no schedule", as: Duration?.self),
-        .option("input", "A value for an input: name=value", as: [String].self, short: "i"),
-        .flag("write", "Not only show it, but put it in place")
-    ) { context, bundle, systemd, cron, every, inputs, write in
+        "run.install", "Schedule a bundle with systemd or cron", .writes, taking: InstallArguments.self
+    ) { context, arguments in
+        let (systemd, cron) = (arguments.systemd, arguments.cron)
         guard systemd != cron else { throw RunnerError.options("say either --systemd or --cron") }
         let host = context.host
-        let run = try scheduled(try context.text(of: bundle), every, inputs, systemd: systemd, host)
+        let run = try scheduled(arguments, context)
         let folder = UnitFolder(host)
         let files =
             systemd
@@ -28,7 +23,7 @@ enum InstallAction {
                 Installation.File(name: "\(folder.path)/\(run.unitName).timer", text: run.timer()),
             ] : [Installation.File(name: "crontab", text: try run.line() + "\n")]
         var installation = Installation(files: files)
-        if write {
+        if arguments.isWritten {
             if systemd {
                 try folder.write(files)
                 installation.next =
@@ -45,8 +40,8 @@ enum InstallAction {
             installation.isWritten = true
         }
         try await context.emit(
-            ActionEvent(write ? "written" : "planned", ["files": files.json], text: installation.text))
-        if !write { context.notice("nothing was written; add --write to put it in place") }
+            ActionEvent(arguments.isWritten ? "written" : "planned", ["files": files.json], text: installation.text))
+        if !arguments.isWritten { context.notice("nothing was written; add --write to put it in place") }
         for hint in hints(isSystemd: systemd, host) { context.notice(hint) }
         return installation
     }
@@ -83,27 +78,28 @@ enum InstallAction {
     .byName()
     .example("martlet run uninstall nightly.yaml", "Run it only when you say so")
 
-    private static func scheduled(
-        _ path: String, _ every: Duration?, _ inputs: [String], systemd: Bool, _ host: Host
-    ) throws -> ScheduledRun {
+    private static func scheduled(_ arguments: InstallArguments, _ context: ActionContext) throws -> ScheduledRun {
+        let host = context.host
         let finder = BundleFinder(host: host, trusted: nil)
+        let path = try context.text(of: arguments.bundle)
         let bundle: Bundle
         do throws(BundleFailure) { bundle = try Bundle(BundleFinder.read(finder.absolute(path))) } catch {
             throw error.shown(from: host.locations.current)
         }
-        guard let schedule = every.map(BundleSchedule.every) ?? bundle.schedule else {
+        guard let schedule = arguments.every.map(BundleSchedule.every) ?? bundle.schedule else {
             throw RunnerError.schedule("\(bundle.name) has no schedule; write one into it, or say --every")
         }
         let variables = "\(host.locations.config)/\(ScheduledRun.unitName(of: bundle.name)).env"
         // A path that was typed means one from here, and the run begins in the folder of the bundle.
-        let absolute = try inputs.map { input -> String in
+        let absolute = try arguments.inputs.map { input -> String in
             let parts = input.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if let secret = bundle.inputs.first(where: { $0.isSecret && $0.name == parts[0] }) {
                 if parts.count == 2 { host.redactor.learn(Secret(String(parts[1]))) }
-                throw RunnerError.scheduledSecret(input: secret.name, variables: systemd ? variables : nil)
+                throw RunnerError.scheduledSecret(input: secret.name, variables: arguments.systemd ? variables : nil)
             }
             if parts.count == 2, host.redactor.redact(String(parts[1])) != String(parts[1]) {
-                throw RunnerError.scheduledSecret(input: String(parts[0]), variables: systemd ? variables : nil)
+                throw RunnerError.scheduledSecret(
+                    input: String(parts[0]), variables: arguments.systemd ? variables : nil)
             }
             guard parts.count == 2, bundle.inputs.contains(where: { $0.name == parts[0] && $0.kind == .path }) else {
                 return input
@@ -139,6 +135,25 @@ enum InstallAction {
         }
         throw RunnerError.schedule("\(PlainText.escape(word)) has no name; name the bundle itself")
     }
+}
+
+/// What `run.install` takes.
+struct InstallArguments: ActionArguments {
+    private(set) var bundle = OwnPath("")
+    private(set) var (systemd, cron, isWritten) = (false, false, false)
+    private(set) var every: Duration?
+    private(set) var inputs: [String] = []
+
+    static let bindings = [
+        bind(\.bundle, .argument("bundle", "The bundle's file")),
+        bind(\.systemd, .flag("systemd", "As a service and a timer of systemd")),
+        bind(\.cron, .flag("cron", "As a line of your crontab")),
+        bind(\.every, .option("every", "The interval, where the bundle has no schedule")),
+        bind(\.inputs, .option("input", "A value for an input: name=value", short: "i")),
+        bind(\.isWritten, .flag("write", "Not only show it, but put it in place")),
+    ]
+
+    init() {}
 }
 
 /// What lets a bundle run by itself.
