@@ -1,3 +1,5 @@
+import FileKit
+import Glibc
 import LoopKit
 
 /// The programs in `Peers`, and other programs run without blocking the pool on which our own side works.
@@ -31,4 +33,139 @@ enum Peers {
 
     /// The program `llm`, of the same packages.
     static let llm = ".build/peers/bin/llm"
+}
+
+/// Runs programs the plainest way there is, so that nothing of ours is in the time.
+enum Child {
+    /// Runs a program to its end with its output thrown away and gives the wall time.
+    static func time(_ path: String, _ arguments: [String] = []) throws -> Duration {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let status = try run(path, arguments, output: "/dev/null")
+        let elapsed = clock.now - start
+        guard status == 0 else { throw BenchmarkError("\(path) ended with \(status)") }
+        return elapsed
+    }
+
+    /// Runs a program to its end with its output thrown away and gives the time it used on the processors.
+    static func processorTime(
+        _ path: String, _ arguments: [String], variables: [String: String] = [:]
+    ) throws -> Duration {
+        let (status, usage) = wait(for: try start(path, arguments, variables: variables))
+        guard status == 0 else { throw BenchmarkError("\(path) ended with \(status)") }
+        return usage.processorTime
+    }
+
+    /// Runs a program to its end with its output thrown away and gives the most memory that it had at a time, in bytes.
+    static func peakMemory(_ path: String, _ arguments: [String], variables: [String: String] = [:]) throws -> Int {
+        let process = try start(path, arguments, variables: variables)
+        var peak = 0
+        var status: Int32 = 0
+        // What the system tells at the end counts the memory of whoever started the program as well.
+        while unsafe waitpid(process, &status, WNOHANG) == 0 {
+            peak = max(peak, highWater(of: process))
+            usleep(2000)
+        }
+        guard status == 0, peak > 0 else { throw BenchmarkError("\(path) ended with \(status)") }
+        return peak
+    }
+
+    private static func highWater(of process: pid_t) -> Int {
+        // A process that has just ended has no such file, and needs none.
+        guard let text = try? Files.read("/proc/\(process)/status", limit: 1 << 16) else { return 0 }
+        let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) << 10
+    }
+
+    /// Runs a program and gives what it printed.
+    static func output(_ path: String, _ arguments: [String]) throws -> String {
+        let file = "/tmp/martlet-bench-\(getpid()).out"
+        defer { unsafe unlink(file) }
+        guard try run(path, arguments, output: file) == 0 else { throw BenchmarkError("\(path) failed") }
+        guard let handle = unsafe fopen(file, "r") else { throw BenchmarkError("no output of \(path)") }
+        defer { unsafe fclose(handle) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while case let count = unsafe fread(&chunk, 1, chunk.count, handle), count > 0 { bytes += chunk.prefix(count) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func run(_ path: String, _ arguments: [String], output: String) throws -> Int32 {
+        wait(for: try start(path, arguments, output: output)).status
+    }
+
+    /// Starts a program without any input; `wait(for:)` has to follow.
+    static func start(
+        _ path: String, _ arguments: [String], variables: [String: String] = [:], output: String = "/dev/null"
+    ) throws -> pid_t {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        // The threads of the pool let no signals in, and a child would be deaf to them as well.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        let environment = Environment.snapshot().merging(variables) { _, new in new }.map { "\($0.key)=\($0.value)" }
+        var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+        var pairs: [UnsafeMutablePointer<CChar>?] = unsafe environment.map { unsafe strdup($0) } + [nil]
+        defer { unsafe (words + pairs).forEach { unsafe free($0) } }
+        var process: pid_t = 0
+        guard unsafe posix_spawnp(&process, path, &actions, &attributes, &words, &pairs) == 0 else {
+            throw BenchmarkError("\(path) cannot be started; 'make setup' installs what is missing")
+        }
+        return process
+    }
+
+    /// Waits for the end of a program that was started.
+    static func wait(for process: pid_t) -> (status: Int32, usage: rusage) {
+        var usage = rusage()
+        var status: Int32 = 0
+        while unsafe wait4(process, &status, 0, &usage) < 0, errno == EINTR {}
+        return (status, usage)
+    }
+}
+
+extension rusage {
+    /// What this process used on the processors until now.
+    static var own: Duration {
+        var usage = rusage()
+        unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return usage.processorTime
+    }
+
+    var processorTime: Duration {
+        .seconds(ru_utime.tv_sec + ru_stime.tv_sec) + .microseconds(ru_utime.tv_usec + ru_stime.tv_usec)
+    }
+}
+
+/// The program itself, as somebody has set it up who asks a server of models on this machine.
+struct MartletProgram {
+    static let path = ".build/release/martlet"
+
+    /// Where the program keeps all that is its own.
+    let home: String
+
+    /// - Parameter folder: a fresh one, in which the program makes itself at home.
+    init(in folder: String) throws {
+        home = "\(folder)/home"
+        try Files.makeDirectories("\(home)/config")
+        let settings = #"{"chat": {"model": "openai/gpt-5-mini"}}"#
+        try Files.writeAtomically(Array(settings.utf8), to: "\(home)/config/config.json")
+    }
+
+    /// The variables with which it finds its home and the server.
+    func variables(port: Int) -> [String: String] {
+        Self.server(port: port).merging(["MARTLET_HOME": home]) { _, new in new }
+    }
+
+    /// The variables by which every client of OpenAI finds a server.
+    static func server(port: Int) -> [String: String] {
+        ["OPENAI_BASE_URL": "http://127.0.0.1:\(port)/v1", "OPENAI_API_KEY": "none"]
+    }
 }

@@ -13,7 +13,7 @@ func personsAreAtSurfaces() throws {
     #expect(
         found.sorted() == [
             // They measure what a person has, and are not installed.
-            "Apps/bench/DoorBenchmark.swift", "Apps/bench/SandboxBenchmark.swift", "Apps/bench/SessionBenchmark.swift",
+            "Apps/bench/SandboxBenchmark.swift", "Apps/bench/SessionBenchmark.swift",
             "Packages/Core/Sources/CoreTesting/TestHost.swift",
             "Packages/Core/Sources/Registry/Lifecycle/WorkbenchSession.swift",
             "Packages/Frontends/CommandLine/Sources/CommandLineFrontend/Running/Command.swift",

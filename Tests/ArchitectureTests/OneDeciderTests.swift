@@ -15,9 +15,9 @@ private enum Deciding {
         "Packages/Frontends/Host/Sources/HostKit/Features/AccessAction.swift":
             "it tells what a grant decides, and reads any file for it, which only the person may",
         // They carry out what was decided about a tool call, and write down who has decided.
-        "Packages/Kits/ModelKit/Sources/TurnLoop/Calls/CallRun+Approving.swift":
+        "Packages/Kits/ModelKit/Sources/TurnLoop/Calls/CallRun.swift":
             "it carries out what a grant has decided",
-        "Packages/Features/Gateway/Sources/GatewayModels/Claude/ClaudeTurn+Doing.swift":
+        "Packages/Features/Gateway/Sources/GatewayModels/Claude/ClaudeTurn.swift":
             "it carries out what a grant has decided",
     ]
 

@@ -2,6 +2,7 @@ public import Capabilities
 public import JSON
 public import Registry
 import Settings
+import Synchronization
 
 /// A composition in memory: features, settings and answers in, results and events out. Nothing touches the machine.
 public struct TestHost: Sendable {
@@ -95,4 +96,65 @@ public struct TestHost: Sendable {
             id, arguments, as: .person(interaction), output: output, isAgreed: isAgreed
         ).json
     }
+}
+
+/// Keeps everything that an action says while it runs.
+public final class RecordingOutput: ActionOutput {
+    private struct Contents {
+        var events: [ActionEvent] = []
+        var progress: [Progress] = []
+        var notices: [String] = []
+    }
+
+    private let contents = Mutex(Contents())
+
+    public init() {}
+
+    public var events: [ActionEvent] { contents.withLock { $0.events } }
+    public var progress: [Progress] { contents.withLock { $0.progress } }
+    public var notices: [String] { contents.withLock { $0.notices } }
+
+    public func event(_ event: ActionEvent) async throws { contents.withLock { $0.events.append(event) } }
+    public func progress(_ progress: Progress) { contents.withLock { $0.progress.append(progress) } }
+    public func notice(_ text: String) { contents.withLock { $0.notices.append(text) } }
+}
+
+/// Keeps every span.
+public final class RecordingSpanSink: SpanSink {
+    private let contents = Mutex<[TraceSpan]>([])
+
+    public init() {}
+
+    public var spans: [TraceSpan] { contents.withLock { $0 } }
+
+    public func record(_ span: TraceSpan) { contents.withLock { $0.append(span) } }
+}
+
+/// Settings that change when a test says so.
+public final class TestChanges: Renewal {
+    private let state = Mutex((next: RenewalOutcome?.none, looks: 0))
+
+    public init() {}
+
+    /// How often a session has looked.
+    public var looks: Int { state.withLock { $0.looks } }
+
+    /// What comes of the next look.
+    public func put(_ next: RenewalOutcome) { state.withLock { $0.next = next } }
+
+    public func isDue() -> Bool {
+        state.withLock { state in
+            state.looks += 1
+            return state.next != nil
+        }
+    }
+
+    public func renewed(after present: Generation) -> RenewalOutcome {
+        state.withLock { exchange(&$0.next, with: nil) } ?? .kept("nothing was put there")
+    }
+}
+
+extension WorkbenchSession.Limits {
+    /// For tests of what features do and not of how long they may take: a busy machine takes its time.
+    public static let unhurried = WorkbenchSession.Limits(start: .seconds(600), stop: .seconds(600))
 }

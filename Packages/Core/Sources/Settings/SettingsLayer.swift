@@ -1,3 +1,4 @@
+import Capabilities
 public import JSON
 
 /// The settings of one origin, with their places where they come from a file.
@@ -40,4 +41,125 @@ public struct SettingsLayer: Sendable {
         for depth in key.indices.reversed() where place == nil { place = document?.position(of: Array(key[..<depth])) }
         return SettingsProblem(origin: origin, line: place?.line, column: place?.column, key: key, message: message)
     }
+}
+
+/// Where a value comes from, from the weakest to the strongest.
+public enum SettingsOrigin: Sendable, Hashable {
+    case builtIn
+    case system(file: String)
+    case user(file: String)
+    case project(file: String)
+    case profile(String)
+    case environment(variable: String)
+    case flag
+
+    /// The word that `config show --origin` prints.
+    public var words: String {
+        switch self {
+        case .builtIn: "built in"
+        case .system(let file), .user(let file), .project(let file): file
+        case .profile(let name): "profile \(name)"
+        case .environment(let variable): "$\(variable)"
+        case .flag: "command line"
+        }
+    }
+
+    /// The file, where the value stands in one.
+    public var file: String? {
+        switch self {
+        case .system(let file), .user(let file), .project(let file): file
+        default: nil
+        }
+    }
+
+    /// Whether it was said for this run, by the environment or a flag.
+    var isOverride: Bool {
+        switch self {
+        case .environment, .flag: true
+        default: false
+        }
+    }
+}
+
+/// `--set key=value` as a layer: the strongest there is.
+public enum SettingsFlags {
+    /// - Throws: the problem with the key as it was typed.
+    public static func layer(_ flag: String, catalogue: SettingsCatalogue) throws(SettingsProblem) -> SettingsLayer {
+        guard let equals = flag.firstIndex(of: "="), equals != flag.startIndex else {
+            throw SettingsProblem(
+                origin: .flag,
+                message: "--set needs key=value, such as --set profile=work, not \(flag.quotedForMessage)")
+        }
+        let key = flag[..<equals].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard let declaration = catalogue.declaration(of: key) else {
+            throw SettingsProblem(origin: .flag, key: key, message: catalogue.unknown(key))
+        }
+        do {
+            let value = try declaration.schema.json(fromWord: String(flag[flag.index(after: equals)...]))
+            return SettingsLayer(origin: .flag, value: .nested(key, value))
+        } catch {
+            throw SettingsProblem(origin: .flag, key: key, message: error.description)
+        }
+    }
+}
+
+/// The environment as a layer: `chat.max-rounds` is `MARTLET_CHAT_MAX_ROUNDS`.
+public struct SettingsVariables: Sendable {
+    /// What every variable of ours begins with.
+    public static let prefix = "MARTLET_"
+
+    /// The variable of a setting.
+    public static func name(of key: [String]) -> String {
+        prefix + key.joined(separator: "_").uppercased().replacingHyphens
+    }
+
+    public let layers: [SettingsLayer]
+    public let problems: [SettingsProblem]
+    public let unknown: [String]
+
+    /// The variable that was most likely meant.
+    public static func nearest(to variable: String, _ catalogue: SettingsCatalogue) -> String? {
+        Suggestion.nearest(to: variable, among: catalogue.declarations.map { name(of: $0.key) })
+    }
+
+    /// - Parameter reserved: variables with our prefix that are no settings, such as the one for the home folder.
+    public init(environment: [String: String], catalogue: SettingsCatalogue, reserved: Set<String> = []) {
+        let ours = environment.filter { $0.key.hasPrefix(Self.prefix) && !reserved.contains($0.key) }
+        var layers: [SettingsLayer] = []
+        var problems: [SettingsProblem] = []
+        var unknown: [String] = []
+        if !ours.isEmpty {
+            var declared: [String: SettingDeclaration] = [:]
+            for declaration in catalogue.declarations { declared[Self.name(of: declaration.key)] = declaration }
+            for (variable, word) in ours.sorted(by: { $0.key < $1.key }) {
+                guard let declaration = declared[variable] else {
+                    let isOfAbsent = catalogue.absent.keys.contains { variable.hasPrefix(Self.name(of: [$0]) + "_") }
+                    if !isOfAbsent { unknown.append(variable) }
+                    continue
+                }
+                let origin = SettingsOrigin.environment(variable: variable)
+                do {
+                    let value = try declaration.schema.json(fromWord: word)
+                    layers.append(SettingsLayer(origin: origin, value: .nested(declaration.key, value)))
+                } catch {
+                    problems.append(SettingsProblem(origin: origin, message: error.description))
+                }
+            }
+        }
+        self.layers = layers
+        self.problems = problems
+        self.unknown = unknown
+    }
+}
+
+extension JSONObject {
+    /// An object that holds one value at the end of a path.
+    public static func nested(_ path: [String], _ value: JSON) -> JSONObject {
+        guard let first = path.first else { return [:] }
+        return [first: path.count == 1 ? value : .object(nested(Array(path.dropFirst()), value))]
+    }
+}
+
+extension String {
+    fileprivate var replacingHyphens: String { String(map { $0 == "-" || $0 == "." ? "_" : $0 }) }
 }

@@ -1,4 +1,4 @@
-import Capabilities
+public import Capabilities
 public import Settings
 
 /// Features put together and checked: what can be done, in which order they start, and everything that is wrong.
@@ -97,4 +97,293 @@ public struct Composition: Sendable {
         }
         return found
     }
+}
+
+/// Something that keeps features from being composed, with the feature it concerns.
+public struct CompositionProblem: Sendable, Hashable, CustomStringConvertible {
+    public enum Code: String, Sendable, Hashable {
+        case missing, ambiguous, cycle, duplicateFeature, duplicateAction, malformed, contradiction, undeclared, failed
+        case unknownFeature
+    }
+
+    public let code: Code
+    public let feature: String
+    /// What is wrong and how to mend it, as the rest of a sentence that begins with the feature.
+    public let message: String
+
+    init(_ code: Code, _ feature: String, _ message: String) {
+        self.code = code
+        self.feature = feature
+        self.message = message
+    }
+
+    public var description: String { "\(feature) \(message)" }
+}
+
+/// All that is wrong in a composition, said at once.
+public struct CompositionFailure: Failure {
+    public let problems: [CompositionProblem]
+
+    public init(_ problems: [CompositionProblem]) {
+        self.problems = problems
+    }
+
+    public var code: String { "composition.invalid" }
+    public var exit: ExitCode { .usage }
+    public var message: String {
+        (["these features cannot be put together:"] + problems.map { "  \($0)" }).joined(separator: "\n")
+    }
+}
+
+/// The part of a composition that needs manifests only: who is on, who needs whom, and in which order.
+struct CompositionCheck {
+    struct Candidate {
+        let type: any Feature.Type
+        let manifest: Manifest
+        let isEssential: Bool
+    }
+
+    var problems: [CompositionProblem] = []
+    private(set) var off: [Composition.Left] = []
+    private var candidates: [Candidate] = []
+    /// Who could provide what is missing, among the features that are not on: by capability name.
+    private var absentProviders: [String: [String]] = [:]
+    private var providers: [CapabilityType: [(feature: String, kind: Provision.Kind)]] = [:]
+    /// The words with which a feature's action ids begin.
+    private(set) var namespaces: [String: [String]] = [:]
+
+    init(_ list: [BuiltInFeature], settings: Settings, selection: Composition.Selection) {
+        var seen: Set<String> = []
+        for entry in list {
+            guard let type = entry.type else {
+                leaveOut(entry, list)
+                continue
+            }
+            let manifest = type.manifest
+            if !seen.insert(manifest.id).inserted {
+                problems.append(
+                    CompositionProblem(.duplicateFeature, manifest.id, "is there twice; give one of them another id"))
+                continue
+            }
+            checkShape(of: manifest, entry)
+            if let reason = Self.reasonOff(manifest, entry, settings, selection) {
+                off.append(
+                    Composition.Left(
+                        id: manifest.id, summary: manifest.summary, reason: reason.text,
+                        commands: manifest.namespaces + entry.commands))
+                for provision in manifest.provides {
+                    absentProviders[provision.capability.description, default: []].append(
+                        "\(manifest.id) provides it and is off: \(reason.mend)")
+                }
+            } else {
+                candidates.append(Candidate(type: type, manifest: manifest, isEssential: entry.isEssential))
+            }
+        }
+        for name in selection.only ?? [] where !seen.contains(name) {
+            let hint = Suggestion.text(for: name, among: seen.sorted())
+            let absent = off.first { $0.id == name && !seen.contains(name) }
+            problems.append(
+                CompositionProblem(
+                    .unknownFeature, name,
+                    absent.map { "is \($0.reason)" }
+                        ?? "is not a feature of this build\(hint); see 'martlet features'"))
+        }
+        for candidate in candidates {
+            namespaces[candidate.manifest.id] = candidate.manifest.namespaces
+            for provision in candidate.manifest.provides {
+                providers[provision.capability, default: []].append((candidate.manifest.id, provision.kind))
+            }
+        }
+        checkProviders()
+        checkNeeds()
+    }
+
+    // MARK: Which features are on
+
+    private mutating func leaveOut(_ entry: BuiltInFeature, _ list: [BuiltInFeature]) {
+        let mend = entry.mend(in: list)
+        off.append(
+            Composition.Left(
+                id: entry.id, summary: entry.summary, reason: "not in this build; \(mend)", commands: entry.commands))
+        for capability in entry.provides {
+            absentProviders[capability, default: []].append(
+                "\(entry.trait) provides it and is not in this build: \(mend)")
+        }
+    }
+
+    private static func reasonOff(
+        _ manifest: Manifest, _ entry: BuiltInFeature, _ settings: Settings, _ selection: Composition.Selection
+    ) -> (text: String, mend: String)? {
+        if entry.isEssential { return nil }
+        if let only = selection.only {
+            if only.contains(manifest.id) { return nil }
+            return ("left out by --only", "add \(manifest.id) to --only")
+        }
+        if settings.isOn(manifest.id) { return nil }
+        let place = settings.originOfSwitch(manifest.id).map { " (\($0.words))" } ?? ""
+        let mend = "martlet config set features.\(manifest.id) true"
+        return ("switched off\(place); \(mend)", mend)
+    }
+
+    private mutating func checkShape(of manifest: Manifest, _ entry: BuiltInFeature) {
+        if !DottedName.isValid(manifest.id) {
+            problems.append(
+                CompositionProblem(
+                    .malformed, manifest.id, "has a malformed id; ids are lower-case words joined by dots"))
+        }
+        var keys: Set<[String]> = []
+        for setting in manifest.settings {
+            if !keys.insert(setting.key).inserted {
+                problems.append(
+                    CompositionProblem(
+                        .contradiction, manifest.id, "declares the setting \(setting.key.joined(separator: ".")) twice")
+                )
+            }
+            for problem in setting.schema.problems(in: setting.standard) {
+                problems.append(
+                    CompositionProblem(
+                        .contradiction, manifest.id,
+                        "declares the setting \(setting.key.joined(separator: ".")) whose default \(problem.description)"
+                    ))
+            }
+        }
+        if !entry.summary.isEmpty, entry.summary != manifest.summary {
+            problems.append(
+                CompositionProblem(
+                    .undeclared, manifest.id,
+                    "is for '\(manifest.summary)', and its entry in the list of features says '\(entry.summary)'; "
+                        + "make the entry say the same"))
+        }
+        // Names of types are slow to make, so they are compared only where a list could disagree.
+        if entry.isEssential || manifest.provides.isEmpty && entry.provides.isEmpty { return }
+        let named = Set(manifest.provides.map(\.capability.description))
+        if named != Set(entry.provides) {
+            problems.append(
+                CompositionProblem(
+                    .undeclared, manifest.id,
+                    "provides \(named.sorted().joined(separator: ", ").ifEmpty("nothing")), and its entry in the list "
+                        + "of features names \(entry.provides.sorted().joined(separator: ", ").ifEmpty("nothing")); "
+                        + "make the entry say the same"))
+        }
+    }
+
+    // MARK: Who provides what
+
+    private mutating func checkProviders() {
+        let contested = providers.filter { $0.value.count > 1 }
+        for (capability, list) in contested.sorted(by: { $0.key.description < $1.key.description }) {
+            let real = list.filter { $0.kind != .fallback }
+            guard real.count > 1, let single = real.first(where: { $0.kind == .single }) else { continue }
+            for other in real where other.feature != single.feature {
+                problems.append(
+                    CompositionProblem(
+                        .ambiguous, other.feature,
+                        "provides \(capability), of which there can be one only and \(single.feature) is it; "
+                            + "switch one of them off with 'martlet config set features.\(other.feature) false'"))
+            }
+        }
+    }
+
+    /// The features that a lookup of one provider could find.
+    private func real(_ capability: CapabilityType) -> [String] {
+        let list = providers[capability] ?? []
+        let real = list.filter { $0.kind != .fallback }
+        return (real.isEmpty ? list : real).map(\.feature)
+    }
+
+    private mutating func checkNeeds() {
+        for candidate in candidates {
+            for need in candidate.manifest.needs where need.kind == .one {
+                let found = real(need.capability)
+                if found.isEmpty {
+                    problems.append(missing(need.capability, by: candidate.manifest.id))
+                } else if found.count > 1, providers[need.capability]?.contains(where: { $0.kind == .single }) != true {
+                    problems.append(
+                        CompositionProblem(
+                            .ambiguous, candidate.manifest.id,
+                            "needs one \(need.capability) and \(found.joined(separator: ", ")) all provide one; "
+                                + "switch off all but one"))
+                }
+            }
+        }
+    }
+
+    private func missing(_ capability: CapabilityType, by feature: String) -> CompositionProblem {
+        let ways = absentProviders[capability.description] ?? []
+        let hint =
+            ways.isEmpty
+            ? "no feature known here provides it: add one, or switch \(feature) off with "
+                + "'martlet config set features.\(feature) false'"
+            : ways.joined(separator: "; or ")
+        return CompositionProblem(.missing, feature, "needs \(capability), which nothing provides; \(hint)")
+    }
+
+    // MARK: Order
+
+    /// The features that this one requires, and those that it uses at all.
+    func neighbours(of manifest: Manifest) -> (requires: [String], uses: [String]) {
+        var requires: [String] = []
+        var uses: [String] = []
+        for need in manifest.needs {
+            let found = real(need.capability).filter { $0 != manifest.id }
+            uses += found
+            if need.kind == .one { requires += found }
+        }
+        return (requires, uses)
+    }
+
+    /// Each feature after those it requires. A circle is reported, and the order goes on as if it were none.
+    mutating func order() -> [Candidate] {
+        var waiting = candidates
+        var done: Set<String> = []
+        var sorted: [Candidate] = []
+        let requires = Dictionary(
+            candidates.map { ($0.manifest.id, neighbours(of: $0.manifest).requires + itself($0.manifest)) },
+            uniquingKeysWith: { first, _ in first })
+        while let first = waiting.first {
+            var ready = waiting.filter { (requires[$0.manifest.id] ?? []).allSatisfy(done.contains) }
+            if ready.isEmpty {
+                let circle = Self.circle(from: first.manifest.id, requires, done)
+                report(circle)
+                ready = waiting.filter { circle.contains($0.manifest.id) }
+            }
+            sorted += ready
+            done.formUnion(ready.map(\.manifest.id))
+            waiting.removeAll { done.contains($0.manifest.id) }
+        }
+        return sorted
+    }
+
+    /// The feature, where nobody else provides what it needs. A fallback is meant to serve its own feature too.
+    private func itself(_ manifest: Manifest) -> [String] {
+        let isNeeded = manifest.needs.contains { need in
+            need.kind == .one
+                && providers[need.capability]?.filter { $0.kind != .fallback }.map(\.feature) == [manifest.id]
+        }
+        return isNeeded ? [manifest.id] : []
+    }
+
+    /// Follows unmet requirements until one comes again, which it does where nothing is ready.
+    private static func circle(from start: String, _ requires: [String: [String]], _ done: Set<String>) -> [String] {
+        var path: [String] = []
+        var next: String? = start
+        while let id = next {
+            if let first = path.firstIndex(of: id) { return Array(path[first...]) }
+            path.append(id)
+            next = (requires[id] ?? []).first { !done.contains($0) }
+        }
+        return path
+    }
+
+    private mutating func report(_ circle: [String]) {
+        problems.append(
+            CompositionProblem(
+                .cycle, circle[0],
+                "is part of a circle in which each needs the next: \((circle + [circle[0]]).joined(separator: " → ")); "
+                    + "make one of these needs optional"))
+    }
+}
+
+extension String {
+    fileprivate func ifEmpty(_ other: String) -> String { isEmpty ? other : self }
 }

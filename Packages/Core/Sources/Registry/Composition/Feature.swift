@@ -1,3 +1,4 @@
+import Capabilities
 public import Settings
 
 /// A package of Martlet: what it is, how it is made from its settings, and what it offers.
@@ -116,4 +117,193 @@ public struct BuiltInFeature: Sendable {
 public enum FeatureInBuild {
     public static func buildBlock() -> (any Feature.Type)? { nil }
     public static func buildBlock(_ type: any Feature.Type) -> (any Feature.Type)? { type }
+}
+
+/// What a feature says of itself before any of its code runs.
+public struct Manifest: Sendable {
+    /// Lower-case words joined by dots; action ids and settings begin with it.
+    public let id: String
+    /// One line, without a final stop.
+    public let summary: String
+    public let version: String
+    public let provides: [Provision]
+    public let needs: [Need]
+    public let settings: [SettingDeclaration]
+    /// The first words that its action ids may have; its own id unless it speaks for more.
+    public let namespaces: [String]
+    /// What its groups of commands are for, by their words joined by dots, where the feature's summary does not say it.
+    public let groups: [String: String]
+
+    public init(
+        id: String, summary: String, version: String, provides: [Provision] = [], needs: [Need] = [],
+        settings: [SettingDeclaration] = [], namespaces: [String]? = nil,
+        groups: [String: String] = [:]
+    ) {
+        self.id = id
+        self.summary = summary
+        self.version = version
+        self.provides = provides
+        self.needs = needs
+        self.settings = settings
+        self.namespaces = namespaces ?? [id]
+        self.groups = groups
+    }
+}
+
+/// A capability's protocol as a value that manifests can name.
+public struct CapabilityType: Sendable, Hashable, CustomStringConvertible {
+    private let type: any Any.Type
+
+    @usableFromInline
+    init(_ type: any Any.Type) {
+        self.type = type
+    }
+
+    var id: ObjectIdentifier { ObjectIdentifier(type) }
+
+    /// The protocol's name, without `any` and module.
+    public var description: String {
+        // The interpolation of a type only looks up its name; `String(describing:)` asks first, at some length, whether the
+        // type's type has a description of its own.
+        let name = "\(type)"
+        return name.hasPrefix("any ") ? String(name.dropFirst(4)) : name
+    }
+
+    public static func == (left: CapabilityType, right: CapabilityType) -> Bool { left.id == right.id }
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+/// What a feature offers to others.
+public struct Provision: Sendable, Hashable {
+    public let capability: CapabilityType
+    let kind: Kind
+
+    enum Kind: Sendable, Hashable { case single, shared, fallback }
+
+    /// The one provider; a second one is a problem of the composition.
+    public static func single<C>(_ capability: C.Type) -> Provision {
+        Provision(capability: CapabilityType(capability), kind: .single)
+    }
+
+    /// One provider among any number.
+    public static func shared<C>(_ capability: C.Type) -> Provision {
+        Provision(capability: CapabilityType(capability), kind: .shared)
+    }
+
+    /// Used only where nobody else provides it.
+    public static func fallback<C>(_ capability: C.Type) -> Provision {
+        Provision(capability: CapabilityType(capability), kind: .fallback)
+    }
+}
+
+/// What a feature uses of others.
+public struct Need: Sendable, Hashable {
+    public let capability: CapabilityType
+    public let kind: Kind
+
+    /// Only `one` orders the start, can be missing, and can be part of a cycle.
+    public enum Kind: Sendable, Hashable { case one, optional, all }
+
+    /// Exactly one provider, without which the feature cannot be.
+    public static func one<C>(_ capability: C.Type) -> Need {
+        Need(capability: CapabilityType(capability), kind: .one)
+    }
+
+    /// One provider if there is one.
+    public static func optional<C>(_ capability: C.Type) -> Need {
+        Need(capability: CapabilityType(capability), kind: .optional)
+    }
+
+    /// Every provider there is, which may be none.
+    public static func all<C>(_ capability: C.Type) -> Need {
+        Need(capability: CapabilityType(capability), kind: .all)
+    }
+}
+
+/// What a running feature is given: its surroundings, the registry, and a way to say how it is.
+public struct FeatureHost: Sendable {
+    public let host: Host
+    public let registry: Registry
+    private let tell: @Sendable (Health) -> Void
+
+    public init(host: Host, registry: Registry, tell: @escaping @Sendable (Health) -> Void) {
+        self.host = host
+        self.registry = registry
+        self.tell = tell
+    }
+
+    /// The first `.ok` or `.degraded` ends the start; later ones change what people see.
+    public func report(_ health: Health) {
+        tell(health)
+    }
+}
+
+/// Something that `martlet doctor` looks at.
+public struct HealthCheck: Sendable {
+    /// A stable dotted id that begins with the feature's id.
+    public let id: String
+    /// What is looked at, as a noun: "the settings folder".
+    public let summary: String
+    /// Looks; it has a time limit, after which it counts as failed.
+    public let look: @Sendable (Host) async -> Finding
+
+    public init(_ id: String, _ summary: String, look: @escaping @Sendable (Host) async -> Finding) {
+        self.id = id
+        self.summary = summary
+        self.look = look
+    }
+
+    /// What was found, and how to mend it.
+    public enum Finding: Sendable, Hashable {
+        case ok(String)
+        case warning(String, mend: String)
+        case failure(String, mend: String)
+    }
+}
+
+/// A library below a feature, for `version` and bug reports.
+public struct Library: Sendable {
+    public let name: String
+    /// Asks the library itself, so that the answer is what is loaded and not what was compiled against; of a library that
+    /// is opened only when it is used, what was compiled against.
+    public let version: @Sendable () -> String
+    /// What is installed; opens a library that is not linked, and throws when it cannot be used.
+    public let installed: @Sendable () throws -> String
+
+    /// A library that the program links.
+    public init(_ name: String, version: @escaping @Sendable () -> String) {
+        self.init(name, version: version, installed: version)
+    }
+
+    /// A library that is opened when it is first used.
+    public init(
+        _ name: String, version: @escaping @Sendable () -> String, installed: @escaping @Sendable () throws -> String
+    ) {
+        self.name = name
+        self.version = version
+        self.installed = installed
+    }
+}
+
+extension SettingsCatalogue {
+    /// Every setting of the features in a build, and the names of those that are left out of it.
+    public init(of list: [BuiltInFeature]) {
+        self.init(features: list.filter { !$0.isEssential }.compactMap { $0.type?.manifest.id })
+        for entry in list {
+            if let manifest = entry.type?.manifest {
+                add(manifest.settings, of: manifest.id)
+            } else {
+                addAbsent(entry.id, "is not in this build; \(entry.mend(in: list))")
+            }
+        }
+        closeWithProfiles()
+    }
+}
+
+extension BuiltInFeature {
+    /// How to get a feature that is not in this build, with those that are.
+    func mend(in list: [BuiltInFeature]) -> String {
+        let traits = list.filter { !$0.isEssential && ($0.type != nil || $0.trait == trait) }.map(\.trait)
+        return "build with 'make build TRAITS=\(traits.joined(separator: ","))'"
+    }
 }

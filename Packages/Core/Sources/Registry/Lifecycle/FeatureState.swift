@@ -1,4 +1,5 @@
 import Capabilities
+import Synchronization
 
 /// The one state that a feature is visibly in.
 public enum FeatureState: Sendable, Hashable {
@@ -37,4 +38,61 @@ public enum FeatureState: Sendable, Hashable {
 public enum Health: Sendable, Hashable {
     case ok
     case degraded(String)
+}
+
+/// The states of all features, readable from anywhere at any time.
+public final class FeatureStates: Sendable {
+    private struct Contents {
+        var states: [String: FeatureState] = [:]
+        var observers: [Int: AsyncStream<(feature: String, state: FeatureState)>.Continuation] = [:]
+        var nextObserver = 0
+    }
+
+    private let contents = Mutex(Contents())
+
+    public init() {}
+
+    /// The state of a feature; one that was never told of is stopped.
+    public subscript(feature: String) -> FeatureState {
+        contents.withLock { $0.states[feature] ?? .stopped }
+    }
+
+    /// The state of a feature that was told of.
+    public func known(_ feature: String) -> FeatureState? {
+        contents.withLock { $0.states[feature] }
+    }
+
+    /// Every change from now on. A reader that is slow sees the newest changes and misses older ones.
+    public func changes() -> AsyncStream<(feature: String, state: FeatureState)> {
+        let (stream, continuation) = AsyncStream<(feature: String, state: FeatureState)>.makeStream(
+            bufferingPolicy: .bufferingNewest(256))
+        let id = contents.withLock { contents in
+            contents.nextObserver += 1
+            contents.observers[contents.nextObserver] = continuation
+            return contents.nextObserver
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.contents.withLock { $0.observers[id] = nil }
+        }
+        return stream
+    }
+
+    func set(_ feature: String, _ state: FeatureState) {
+        change(feature) { _ in state }
+    }
+
+    /// Changes a state depending on the present one; nil leaves it.
+    ///
+    /// - Returns: whether it was changed.
+    @discardableResult
+    func change(_ feature: String, _ next: (FeatureState) -> FeatureState?) -> Bool {
+        contents.withLock { contents in
+            let present = contents.states[feature] ?? .stopped
+            guard let state = next(present), state != present || contents.states[feature] == nil else { return false }
+            contents.states[feature] = state
+            // Told under the lock, so that everybody sees the changes in the order in which they happened.
+            for observer in contents.observers.values { observer.yield((feature: feature, state: state)) }
+            return true
+        }
+    }
 }

@@ -214,3 +214,49 @@ public final class KeptGeneration: Sendable {
 
     deinit { session.giveBack(generation) }
 }
+
+/// Gives a session another host when what the present one was made of has changed.
+public protocol Renewal: Sendable {
+    /// Whether something has changed. It is asked once a second at most, and has to be cheap.
+    func isDue() -> Bool
+
+    /// Another host, made of what there is now; what has changed is not told of again.
+    func renewed(after present: Generation) -> RenewalOutcome
+}
+
+/// What came of a change.
+public enum RenewalOutcome: Sendable {
+    case renewed(Host, failure: (any Failure)?)
+    /// The present one stays, and why: told once.
+    case kept(String)
+}
+
+/// Why a session does not do an action.
+public enum SessionError: Failure, Hashable {
+    case timedOut(Duration)
+    case featureFailed(String, why: String)
+    case closed
+
+    public var code: String {
+        switch self {
+        case .timedOut: "host.timed-out"
+        case .featureFailed: "host.feature-failed"
+        case .closed: "host.closed"
+        }
+    }
+
+    public var exit: ExitCode {
+        switch self {
+        case .timedOut: .unreachable
+        case .featureFailed, .closed: .failed
+        }
+    }
+
+    public var message: String {
+        switch self {
+        case .timedOut(let limit): "it was not done within \(limit.words); give it more time with --timeout"
+        case .featureFailed(let id, let why): "the feature \(id) did not start, so this cannot be done: \(why)"
+        case .closed: "the session is closed; open another one"
+        }
+    }
+}

@@ -355,3 +355,8 @@ extension Session {
 
     fileprivate var words: String { kind == .tokens ? "a session" : "an access token" }
 }
+
+/// The tables of Auth. None of them holds a secret.
+enum AuthDatabase {
+    static let migrations = PinStore.migrations + Preferences.migrations
+}

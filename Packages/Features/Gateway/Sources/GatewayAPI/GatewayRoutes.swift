@@ -60,3 +60,14 @@ private func documentRoute(_ routes: [Route], version: String) throws -> Route {
         HTTPAnswer.json(document)
     }.hidden().needing([.chat, .read])
 }
+
+extension ServerConfiguration {
+    /// Makes a server speak as its gateway does: the shape of errors, their statuses, and who counts the requests.
+    public mutating func adopt(_ services: APIServices) {
+        envelope = { ErrorBody(report: $0).json }
+        status = { FailureStatus.known($0) }
+        // The names under which OpenAI's clients and Anthropic's look for it.
+        requestIDHeaders = ["X-Request-ID", "request-id"]
+        spans.append(services.metrics)
+    }
+}

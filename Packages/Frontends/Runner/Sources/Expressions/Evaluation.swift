@@ -110,3 +110,96 @@ extension JSON {
         }
     }
 }
+
+/// Sums and products. Whole numbers stay whole and never wrap around.
+struct Arithmetic {
+    let offset: Int
+
+    func plus(_ left: JSON, _ right: JSON) throws(ExpressionError) -> JSON {
+        if left.string != nil || right.string != nil {
+            throw ExpressionError("'+' adds numbers; texts are joined with '~'", at: offset)
+        }
+        return try number("+", left, right, { $0.addingReportingOverflow($1) }, +)
+    }
+
+    func minus(_ left: JSON, _ right: JSON) throws(ExpressionError) -> JSON {
+        try number("-", left, right, { $0.subtractingReportingOverflow($1) }, -)
+    }
+
+    func times(_ left: JSON, _ right: JSON) throws(ExpressionError) -> JSON {
+        try number("*", left, right, { $0.multipliedReportingOverflow(by: $1) }, *)
+    }
+
+    /// Whole where it comes out even.
+    func divided(_ left: JSON, _ right: JSON) throws(ExpressionError) -> JSON {
+        if let left = left.int, let right = right.int, right != 0 {
+            let (quotient, remainder) = right == -1 ? (0, 1) : left.quotientAndRemainder(dividingBy: right)
+            if remainder == 0 { return .int(quotient) }
+        }
+        if right.double == 0 { throw ExpressionError("a number is divided by zero", at: offset) }
+        return try number("/", left, right, { _, _ in (0, true) }, /)
+    }
+
+    func remainder(_ left: JSON, _ right: JSON) throws(ExpressionError) -> JSON {
+        guard let left = left.int, let right = right.int else {
+            throw ExpressionError("'%' needs whole numbers", at: offset)
+        }
+        if right == 0 { throw ExpressionError("a number is divided by zero", at: offset) }
+        return .int(right == -1 ? 0 : left % right)
+    }
+
+    private func number(
+        _ sign: String, _ left: JSON, _ right: JSON, _ whole: (Int, Int) -> (partialValue: Int, overflow: Bool),
+        _ fraction: (Double, Double) -> Double
+    ) throws(ExpressionError) -> JSON {
+        if let left = left.int, let right = right.int {
+            let result = whole(left, right)
+            if !result.overflow { return .int(result.partialValue) }
+        }
+        guard let left = left.double, let right = right.double else {
+            let wrong = left.double == nil ? left : right
+            throw ExpressionError("'\(sign)' needs numbers and was given \(wrong.kindName)", at: offset)
+        }
+        let result = fraction(left, right)
+        guard result.isFinite else { throw ExpressionError("the number is too large", at: offset) }
+        return .double(result)
+    }
+}
+
+/// How values are compared.
+enum Comparison {
+    /// Numbers are equal by what they mean: `1 == 1.0`.
+    static func areEqual(_ left: JSON, _ right: JSON) -> Bool {
+        switch (left, right) {
+        case (.int, .double), (.double, .int): return left.double == right.double
+        case (.array(let left), .array(let right)):
+            return left.count == right.count && zip(left, right).allSatisfy { areEqual($0, $1) }
+        case (.object(let left), .object(let right)):
+            return left.count == right.count
+                && left.allSatisfy { key, value in right[key].map { areEqual(value, $0) } ?? false }
+        default: return left == right
+        }
+    }
+
+    /// Less than 0, 0, or more: numbers by size, texts by their characters.
+    static func order(_ left: JSON, _ right: JSON, at offset: Int) throws(ExpressionError) -> Int {
+        if let left = left.int, let right = right.int { return left < right ? -1 : left > right ? 1 : 0 }
+        if let left = left.double, let right = right.double { return left < right ? -1 : left > right ? 1 : 0 }
+        if let left = left.string, let right = right.string {
+            return left == right ? 0 : left.unicodeScalars.lexicographicallyPrecedes(right.unicodeScalars) ? -1 : 1
+        }
+        throw ExpressionError("\(left.kindName) and \(right.kindName) have no order", at: offset)
+    }
+
+    /// Whether a list has an item, an object a member, or a text a part.
+    static func contains(_ whole: JSON, _ part: JSON, at offset: Int) throws(ExpressionError) -> Bool {
+        switch (whole, part) {
+        case (.array(let items), _): return items.contains { areEqual($0, part) }
+        case (.object(let members), .string(let name)): return members[name] != nil
+        case (.string(let text), .string(let part)): return part.isEmpty || text.contains(part)
+        case (.null, _): return false
+        default:
+            throw ExpressionError("\(part.kindName) cannot be looked for in \(whole.kindName)", at: offset)
+        }
+    }
+}

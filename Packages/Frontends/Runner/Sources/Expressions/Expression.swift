@@ -99,3 +99,30 @@ extension Syntax {
         }
     }
 }
+
+/// What the names of an expression stand for.
+public struct Scope: Sendable {
+    /// The values by their names, such as `inputs` and `steps`.
+    public var values: [String: JSON]
+    /// Whether all that this depends on went well; nil where that makes no sense.
+    public var hasSucceeded: Bool?
+    /// How many bytes a value may grow to.
+    public var limit = 8 << 20
+
+    public init(_ values: [String: JSON] = [:], hasSucceeded: Bool? = nil) {
+        self.values = values
+        self.hasSucceeded = hasSucceeded
+    }
+}
+
+/// Why an expression cannot be read, or has no value.
+public struct ExpressionError: Error, Sendable, Hashable {
+    public let message: String
+    /// Where in the text, in Unicode scalars from its beginning.
+    public let offset: Int
+
+    public init(_ message: String, at offset: Int) {
+        self.message = message
+        self.offset = offset
+    }
+}

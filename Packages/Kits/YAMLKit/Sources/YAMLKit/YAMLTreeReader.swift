@@ -143,3 +143,95 @@ struct YAMLTreeReader: ~Copyable {
         YAMLError(.limit, "lists and maps nest deeper than \(limits.depth) levels", at: place)
     }
 }
+
+/// A value with its places.
+struct YAMLSyntax: Sendable {
+    indirect enum Content: Sendable {
+        case scalar(JSON)
+        case list([YAMLSyntax])
+        case map([Entry])
+    }
+
+    struct Entry: Sendable {
+        let key: String
+        let place: YAMLPlace
+        let value: YAMLSyntax
+    }
+
+    let content: Content
+    let place: YAMLPlace
+    /// How many values it is, with itself and what aliases stand for.
+    let size: Int
+    /// How many bytes the texts and keys of these values take.
+    let bytes: Int
+    /// How many lists and maps are inside of each other, with itself.
+    let depth: Int
+
+    var json: JSON {
+        switch content {
+        case .scalar(let value): value
+        case .list(let items): .array(items.map(\.json))
+        case .map(let entries):
+            .object(entries.reduce(into: JSONObject()) { $0.append($1.key, $1.value.json) })
+        }
+    }
+
+    /// The value of a key or at a place of a list.
+    func child(_ name: String) -> (place: YAMLPlace, value: YAMLSyntax)? {
+        switch content {
+        case .scalar: return nil
+        case .list(let items):
+            guard let index = Int(name), items.indices.contains(index) else { return nil }
+            return (items[index].place, items[index])
+        case .map(let entries): return entries.first { $0.key == name }.map { ($0.place, $0.value) }
+        }
+    }
+}
+
+extension YAMLScalar {
+    /// What the text stands for.
+    ///
+    /// Only what JSON has too is more than a text: `true`, `false`, `null`, `~`, nothing at all, and numbers as JSON writes
+    /// them. `yes`, `on`, `NO`, `1:20` and `012` stay the texts that they look like.
+    func json(at place: YAMLPlace) throws(YAMLError) -> JSON {
+        guard isPlain else { return .string(text) }
+        switch text {
+        case "", "~", "null": return .null
+        case "true": return .bool(true)
+        case "false": return .bool(false)
+        default: return looksLikeNumber ? try number(at: place) : .string(text)
+        }
+    }
+
+    /// Whether JSON would read it as a number, whatever its size.
+    private var looksLikeNumber: Bool {
+        var bytes = text.utf8[...]
+        func digits() -> Int {
+            let count = bytes.prefix { (0x30...0x39).contains($0) }.count
+            bytes = bytes.dropFirst(count)
+            return count
+        }
+        if bytes.first == UInt8(ascii: "-") { bytes = bytes.dropFirst() }
+        let startsWithZero = bytes.first == UInt8(ascii: "0")
+        let whole = digits()
+        guard whole > 0, whole == 1 || !startsWithZero else { return false }
+        if bytes.first == UInt8(ascii: ".") {
+            bytes = bytes.dropFirst()
+            if digits() == 0 { return false }
+        }
+        if bytes.first == UInt8(ascii: "e") || bytes.first == UInt8(ascii: "E") {
+            bytes = bytes.dropFirst()
+            if bytes.first == UInt8(ascii: "+") || bytes.first == UInt8(ascii: "-") { bytes = bytes.dropFirst() }
+            if digits() == 0 { return false }
+        }
+        return bytes.isEmpty
+    }
+
+    private func number(at place: YAMLPlace) throws(YAMLError) -> JSON {
+        do {
+            return try JSON(parsing: Array(text.utf8))
+        } catch {
+            throw YAMLError(.number, "the number \(text) is too large; quote it if it is a text", at: place)
+        }
+    }
+}

@@ -1,5 +1,7 @@
 import AuthSignIn
 import Capabilities
+import Cryptography
+import FileKit
 import HTTPClient
 import HTTPCore
 import JSON
@@ -199,5 +201,104 @@ extension AuthServices {
         }
         try await preferences.clear(profile.name)
         keeper(for: profile).reset()
+    }
+}
+
+/// A server as lists show it.
+struct ServerRow: Record {
+    let name: String
+    let server: String
+    let kind: ServerKind
+    let inUse: Bool
+    let authority: String?
+
+    init(_ profile: ServerProfile, inUse: Bool) {
+        name = profile.name
+        server = profile.url.text
+        kind = profile.kind
+        self.inUse = inUse
+        authority = profile.authority
+    }
+
+    static let fields: [Field<ServerRow>] = [
+        Field("name", "What it is called", .name) { $0.name },
+        Field("server", "Where its API is") { $0.server },
+        Field("kind", "What it is") { $0.kind },
+        Field("in_use", "Whether commands mean it when they name none") { $0.inUse },
+        Field("cacert", "The file with the authorities that count for it alone") { row in
+            row.authority.map { PlainText.escape($0) }
+        },
+    ]
+}
+
+/// What a server says about itself.
+struct ServerHealth: Record {
+    let name: String
+    let server: String
+    let state: String
+    let version: String?
+    let sessions: Int?
+    let uptime: Duration?
+    let latency: Duration
+
+    init(_ profile: ServerProfile, _ health: JSONObject, latency: Duration) {
+        name = profile.name
+        server = profile.url.text
+        let words = health["status"]?.string.map { PlainText.escape(String($0.prefix(40))) }
+        let isWell =
+            words.map { ["ok", "healthy", "up", "pass"].contains($0.lowercased()) } ?? (health["ok"]?.bool ?? true)
+        state = isWell ? "ok" : words ?? "failed"
+        version = health["version"]?.string.map { PlainText.escape(String($0.prefix(80))) }
+        sessions = health["active_sessions"]?.int
+        uptime = (health["uptime_seconds"] ?? health["uptime"])?.double.map { .seconds($0) }
+        // More than milliseconds would be noise.
+        self.latency = .milliseconds((latency / .milliseconds(1)).rounded(.up))
+    }
+
+    var exit: ExitCode { state == "ok" ? .done : .failed }
+
+    static let fields: [Field<ServerHealth>] = [
+        Field("name", "What it is called", .name) { $0.name },
+        Field("state", "ok, or what the server says instead", .state) { $0.state },
+        Field("server", "Where its API is") { $0.server },
+        Field("version", "The server's version") { $0.version },
+        Field("active_sessions", "How many sessions are active") { $0.sessions },
+        Field("uptime", "How long it has been running") { $0.uptime },
+        Field("latency", "How long the answer took") { $0.latency },
+    ]
+}
+
+/// A PEM file with authorities that count for the server of one profile.
+enum AuthorityFile {
+    /// Its setting, below a profile.
+    static func key(of profile: String) -> [String] { ["profiles", profile] + key }
+
+    private static let key = ["auth"] + AuthSettings.authorities.declaration.key
+
+    /// The file of `--cacert`, with its whole path; nil where the option was not used.
+    ///
+    /// - Throws: `AuthError.badAuthority` for one that cannot be read, or holds no certificate.
+    static func ofThisRun(_ context: ActionContext) throws(AuthError) -> String? {
+        guard let entry = context.host.settings[key], entry.origin == .flag, let path = entry.value.string else {
+            return nil
+        }
+        let absolute = context.host.locations.absolute(path)
+        try check(absolute)
+        return absolute
+    }
+
+    private static func check(_ path: String) throws(AuthError) {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try Files.read(path, limit: 4 << 20)
+        } catch {
+            throw .badAuthority(file: path, why: error.message)
+        }
+        do throws(CryptographyError) {
+            guard try Certificate.chain(pem: bytes.span).isEmpty else { return }
+        } catch {
+            throw .badAuthority(file: path, why: error.message)
+        }
+        throw .badAuthority(file: path, why: "it holds no certificate")
     }
 }

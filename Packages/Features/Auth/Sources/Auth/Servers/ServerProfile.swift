@@ -81,3 +81,14 @@ struct ServerProfiles: ServerList {
         return try profile(named: first)
     }
 }
+
+extension ServerKind {
+    /// What people call it.
+    var name: String {
+        switch self {
+        case .kamiwaza: "Kamiwaza platform"
+        case .gateway: "agent gateway"
+        case .openai: "OpenAI-compatible server"
+        }
+    }
+}

@@ -1,7 +1,10 @@
 import AuthSignIn
 import Capabilities
+import Cryptography
+import Glibc
 import HTTPClient
 import HTTPCore
+import JSON
 import KamiwazaKit
 import Registry
 
@@ -190,5 +193,39 @@ struct SignInFlow: Sendable {
         var api = try services.api(of: profile, signed: false)
         if let token { api.credential = .bearer(token) }
         return api
+    }
+}
+
+/// What a token says of itself, when it is a signed one (JWT). It is believed for display and for revoking only: whether
+/// the token is good, its server decides.
+struct TokenClaims {
+    let id: String?
+    let expiry: Timestamp?
+
+    init?(_ token: Secret) {
+        let payload = token.withText { text -> [UInt8]? in
+            let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.count == 3 else { return nil }
+            return Base64URL.decode(parts[1])
+        }
+        // What is no JSON is a token of another kind, which says nothing of itself.
+        guard let payload, let claims = try? JSON(parsing: payload).object else { return nil }
+        id = claims["jti"]?.string
+        expiry = claims["exp"]?.double.flatMap { seconds in
+            seconds > 0 && seconds < 1e12 ? Timestamp(microseconds: Int64(seconds * 1_000_000)) : nil
+        }
+    }
+}
+
+/// What of this machine goes to servers.
+enum Machine {
+    /// A remembered device stays so for a hundred days.
+    static let tokenLifetime: Duration = .seconds(8_640_000)
+
+    /// The machine's own name, by which its token is found in a list.
+    static var name: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard unsafe gethostname(&buffer, buffer.count - 1) == 0 else { return "a machine without a name" }
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

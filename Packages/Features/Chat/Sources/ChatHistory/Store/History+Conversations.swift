@@ -1,4 +1,4 @@
-import Capabilities
+public import Capabilities
 public import JSON
 import StorageKit
 
@@ -127,5 +127,210 @@ extension History {
             try body(connection, connection.row(of: id))
             return try connection.conversation(id).conversation
         }
+    }
+}
+
+/// A conversation with the number of its row.
+struct StoredConversation: Sendable {
+    let row: Int64
+    let conversation: Conversation
+}
+
+extension Connection {
+    /// How conversations are read: `c` is the conversation, `h` its newest message, `p` the one it was forked from.
+    static let conversationColumns: SQL = """
+        SELECT c.id, c.name, c.title, c.provider, c.model, c.server, c.system, c.options, c.tools, c.created, c.updated,
+            c.head, h.position, c.preview, c.usage, p.name, c.deleted, c.deployment
+        FROM conversations c LEFT JOIN messages h ON h.id = c.head LEFT JOIN conversations p ON p.id = c.parent
+
+        """
+
+    static func conversation(_ row: borrowing Row) throws -> StoredConversation {
+        let position: Int? = try row[12]
+        let setup = ConversationSetup(
+            provider: try row[3], model: try row[4], server: try row[5], deployment: try row[17], system: try row[6],
+            options: try json(row[7]), tools: try json(row[8]))
+        return StoredConversation(
+            row: try row[0],
+            conversation: Conversation(
+                id: try row[1], title: try row[2], setup: setup, created: try row[9], updated: try row[10],
+                head: try row[11], messages: position.map { $0 + 1 } ?? 0, preview: try row[13],
+                usage: try EntryCoding.usage(json(row[14])), parent: try row[15], deleted: try row[16]))
+    }
+
+    /// What this program wrote itself, which may nest as deep as the tools of a server let it.
+    static func json(_ text: String) throws -> JSON {
+        try JSON(parsing: text, reading: .deep)
+    }
+
+    func conversation(_ id: ConversationID) throws -> StoredConversation {
+        let found = try first(Self.conversationColumns + "WHERE c.name = ?", id) { row in try Self.conversation(row) }
+        guard let found else { throw HistoryError.missing(id) }
+        return found
+    }
+
+    func row(of id: ConversationID) throws -> Int64 {
+        let found: Int64? = try first("SELECT id FROM conversations WHERE name = ?", id) { row in try row[0] }
+        guard let found else { throw HistoryError.missing(id) }
+        return found
+    }
+
+    /// A new conversation without messages.
+    func insert(
+        _ setup: ConversationSetup, title: String, created: Timestamp, updated: Timestamp, parent: Int64? = nil
+    ) throws -> (row: Int64, id: ConversationID) {
+        var random = SystemRandomNumberGenerator()
+        var id = ConversationID(at: created, using: &random)
+        while try first("SELECT 1 FROM conversations WHERE tag = ?", id.tag, row: { _ in true }) != nil {
+            id = ConversationID(at: created, using: &random)
+        }
+        try run(
+            """
+            INSERT INTO conversations
+                (name, tag, title, provider, model, server, deployment, system, options, tools, created, updated, parent)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            id, id.tag, title, setup.provider, setup.model, setup.server, setup.deployment, setup.system,
+            setup.options.text(), setup.tools.text(), created, updated, parent)
+        let row = try lastInsertedID
+        try run(
+            "UPDATE conversations SET tree = coalesce((SELECT tree FROM conversations WHERE id = ?), id) WHERE id = ?",
+            parent, row)
+        return (row, id)
+    }
+
+    /// Makes a message the newest one of its conversation, and its text the preview.
+    func setHead(_ head: MessageID, of conversation: Int64) throws {
+        let text = try lastText(upTo: head)
+        try run(
+            "UPDATE conversations SET head = ?, preview = ? WHERE id = ?", head, Line.preview(text), conversation)
+    }
+
+    /// The newest text that somebody said on the way to a message.
+    private func lastText(upTo tip: MessageID) throws -> String {
+        try first(
+            """
+            WITH RECURSIVE path (id) AS (
+                SELECT ?1 UNION ALL
+                SELECT m.parent FROM path JOIN messages m ON m.id = path.id WHERE m.parent IS NOT NULL AND m.text = '')
+            SELECT substr(m.text, 1, 2000) FROM path JOIN messages m ON m.id = path.id WHERE m.text != ''
+            """, tip
+        ) { row in try row[0] as String } ?? ""
+    }
+}
+
+extension History {
+    /// Puts a conversation aside, which `restore` undoes until it is purged. Forks of it stay whole.
+    public func delete(_ id: ConversationID) async throws {
+        let time = now()
+        _ = try await change(id) { connection, row in
+            try connection.run("UPDATE conversations SET deleted = ? WHERE id = ? AND deleted IS NULL", time, row)
+        }
+    }
+
+    /// Takes a conversation back that was deleted.
+    @discardableResult
+    public func restore(_ id: ConversationID) async throws -> Conversation {
+        try await change(id) { try $0.run("UPDATE conversations SET deleted = NULL WHERE id = ?", $1) }
+    }
+
+    /// Removes for good what was deleted before a moment, and tells how many conversations these were.
+    @discardableResult
+    public func purge(deletedBefore time: Timestamp) async throws -> Int {
+        try await database.write { connection in
+            let rows = try connection.all("SELECT id FROM conversations WHERE deleted < ?", time) { row in
+                try row[0] as Int64
+            }
+            for row in rows { try connection.remove(row) }
+            try connection.sweepBlobs()
+            return rows.count
+        }
+    }
+
+    /// Removes one conversation for good, deleted before or not. `database.erase` takes its traces out of the files.
+    public func purge(_ id: ConversationID) async throws {
+        try await database.write { connection in
+            try connection.remove(connection.row(of: id))
+            try connection.sweepBlobs()
+        }
+    }
+
+    /// The sessions of servers in which answers were given, by the providers that were asked, and in which no conversation
+    /// goes on that stays.
+    ///
+    /// - Parameter id: of which conversation; nil for all that were deleted.
+    public func sessions(of id: ConversationID?) async throws -> [String: [String]] {
+        try await database.read { connection in
+            let row: Int64? = try id.map(connection.row)
+            let found = try connection.all(
+                """
+                WITH going (id) AS (SELECT id FROM conversations WHERE id = ?1 OR ?1 IS NULL AND deleted IS NOT NULL),
+                    known (conversation, provider, session) AS (
+                        SELECT conversation, provider, start ->> 'session' FROM messages
+                            WHERE start IS NOT NULL AND start ->> 'session' IS NOT NULL AND provider IS NOT NULL)
+                SELECT DISTINCT provider, session FROM known WHERE conversation IN (SELECT id FROM going)
+                EXCEPT SELECT provider, session FROM known WHERE conversation NOT IN (SELECT id FROM going)
+                """, row
+            ) { row in (provider: try row[0] as String, session: try row[1] as String) }
+            return Dictionary(grouping: found, by: \.provider).mapValues { $0.map(\.session) }
+        }
+    }
+}
+
+extension Connection {
+    /// Gives the messages that others lead through to them, those first that are not deleted.
+    ///
+    /// So they stay when this one goes.
+    func handOver(_ conversation: Int64) throws {
+        let ways = try all(
+            """
+            SELECT m.parent, m.conversation, o.deleted IS NOT NULL FROM messages p
+                JOIN messages m ON m.parent = p.id JOIN conversations o ON o.id = m.conversation
+                WHERE p.conversation = ?1 AND m.conversation != ?1
+            UNION SELECT o.head, o.id, o.deleted IS NOT NULL FROM messages p JOIN conversations o ON o.head = p.id
+                WHERE p.conversation = ?1 AND o.id != ?1
+            ORDER BY 3, 2
+            """, conversation
+        ) { row in (tip: try row[0] as Int64, heir: try row[1] as Int64) }
+        for (tip, heir) in ways {
+            try run(
+                """
+                WITH RECURSIVE path (id) AS (
+                    SELECT ?1 UNION ALL SELECT m.parent FROM path JOIN messages m ON m.id = path.id
+                        WHERE m.parent IS NOT NULL AND m.conversation = ?2)
+                UPDATE messages SET conversation = ?3 WHERE conversation = ?2 AND id IN (SELECT id FROM path)
+                """, tip, conversation, heir)
+        }
+    }
+
+    /// Removes a conversation with all that nobody else needs.
+    func remove(_ conversation: Int64) throws {
+        try handOver(conversation)
+        try run("UPDATE conversations SET head = NULL WHERE id = ?", conversation)
+        try run(
+            """
+            INSERT INTO messages_text (messages_text, rowid, text)
+                SELECT 'delete', id, text FROM messages WHERE conversation = ?
+            """, conversation)
+        try run("DELETE FROM messages WHERE conversation = ?", conversation)
+        try run("DELETE FROM conversations WHERE id = ?", conversation)
+    }
+}
+
+/// What was left out of a conversation because it did not fit, so that the next command leaves out the same and no
+/// summary is made twice.
+extension History {
+    public func cut(of id: ConversationID) async throws -> JSON? {
+        try await database.read { connection in
+            let text: String?? = try connection.first("SELECT cut FROM conversations WHERE name = ?", id) { row in
+                try row[0] as String?
+            }
+            return try (text ?? nil).map(Connection.json)
+        }
+    }
+
+    public func set(cut: JSON?, of id: ConversationID) async throws {
+        let text = cut.map { redactor?.kept($0) ?? $0 }?.text()
+        _ = try await change(id) { try $0.run("UPDATE conversations SET cut = ? WHERE id = ?", text, $1) }
     }
 }

@@ -1,4 +1,7 @@
 public import Capabilities
+import Cryptography
+import JSON
+import ModelKit
 import ProcessKit
 import StorageKit
 
@@ -76,5 +79,276 @@ extension Connection {
                     SELECT m.parent FROM path JOIN messages m ON m.id = path.id WHERE m.parent IS NOT NULL LIMIT ?2)
 
                 """, "JOIN path ON path.id = m.id ORDER BY m.position", tip, limit ?? -1)
+    }
+}
+
+/// A message on its way into the history.
+struct NewEntry: Sendable {
+    var message: Message
+    var state: Entry.State = .complete
+    var provider: String?
+    var model: String?
+    var time: Timestamp
+    var start: ChatStart?
+    var finish: ChatAnswer.Finish?
+    var usage: Usage?
+    /// Who is writing it, while it streams.
+    var lease: String?
+}
+
+extension Connection {
+    /// Adds a message after another, and says whether it had to become a branch.
+    func insert(
+        _ new: NewEntry, into conversation: Int64, after parent: MessageID?, _ placement: Placement
+    ) throws -> (id: MessageID, isBranch: Bool) {
+        let position = try parent.map { try self.position(of: $0, in: conversation) + 1 } ?? 0
+        let found: (head: MessageID?, title: String, tree: Int64)? = try first(
+            "SELECT head, title, tree FROM conversations WHERE id = ?", conversation
+        ) { row in (try row[0], try row[1], try row[2]) }
+        let (head, title, tree) = found ?? (nil, "", conversation)
+        let id = try insert(new, into: conversation, tree: tree, after: parent, position: position)
+
+        if title.isEmpty, new.message.role == .user {
+            try run("UPDATE conversations SET title = ? WHERE id = ?", Line.title(of: new.message), conversation)
+        }
+        let isNewest = placement == .branch || head == parent
+        if isNewest { try setHead(id, of: conversation) }
+        try run("UPDATE conversations SET updated = max(updated, ?) WHERE id = ?", new.time, conversation)
+        return (id, !isNewest)
+    }
+
+    /// Adds a message and leaves its conversation as it is.
+    func insert(
+        _ new: NewEntry, into conversation: Int64, tree: Int64, after parent: MessageID?, position: Int
+    ) throws -> MessageID {
+        try run(
+            """
+            INSERT INTO messages (conversation, tree, parent, position, role, text, provider, model, time, state)
+                VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?)
+            """,
+            conversation, tree, parent, position, new.message.role.rawValue, new.provider, new.model, new.time,
+            StateWord.streaming)
+        let id = MessageID(rawValue: try lastInsertedID)
+        try fill(id, with: new, isNew: true)
+        return id
+    }
+
+    /// Writes all that is known of a message over what was known before.
+    func fill(_ id: MessageID, with new: NewEntry, isNew: Bool = false) throws {
+        let isStreaming = new.state == .streaming
+        // What still grows is found once it is whole.
+        let text = isStreaming || new.message.role == .tool ? "" : new.message.searchableText
+        if !isNew { try forget(id) }
+        let (code, words): (String?, String?) =
+            if case .failed(let code, let message) = new.state { (code, message) } else { (nil, nil) }
+        try run(
+            """
+            UPDATE messages SET text = ?, parts = ?, state = ?, error_code = ?, error_message = ?, model = ?, start = ?,
+                finish = ?, usage = ?, lease = ? WHERE id = ?
+            """,
+            text, try stored(new.message.parts, text: text, of: id), StateWord(new.state), code, words, new.model,
+            new.start.map { EntryCoding.json($0).text() }, new.finish?.word,
+            new.usage.map { EntryCoding.json($0).text() }, new.lease, id)
+        // Also a text without words, for the index has to know every row of its table.
+        try run("INSERT INTO messages_text (rowid, text) VALUES (?, ?)", id, text)
+    }
+
+    /// Takes a message out of the index of words, which has to be told the text that it holds, and lets go of its blobs.
+    private func forget(_ id: MessageID) throws {
+        try run(
+            """
+            INSERT INTO messages_text (messages_text, rowid, text)
+                SELECT 'delete', id, text FROM messages WHERE id = ?
+            """, id)
+        try run("DELETE FROM message_blobs WHERE message = ?", id)
+    }
+
+    /// The parts as they are stored: nothing, where they are one text that is stored anyway.
+    private func stored(_ parts: [Message.Part], text: String, of id: MessageID) throws -> String? {
+        if parts == [.text(text)], !text.isEmpty { return nil }
+        return try blobs(of: id).json(parts).text()
+    }
+
+    /// The place of a message in its path; throws unless it is in the tree of the conversation.
+    func position(of id: MessageID, in conversation: Int64) throws -> Int {
+        let found: Int? = try first(
+            """
+            SELECT m.position FROM messages m JOIN conversations c ON c.tree = m.tree WHERE m.id = ? AND c.id = ?
+            """, id, conversation
+        ) { row in try row[0] }
+        guard let found else { throw HistoryError.missing(id) }
+        return found
+    }
+}
+
+extension Message {
+    /// What people look for: what was said, not what tools gave.
+    var searchableText: String {
+        let texts = parts.compactMap { part -> String? in
+            switch part {
+            case .text(let text), .refusal(let text): text.isEmpty ? nil : text
+            default: nil
+            }
+        }
+        return texts.joined(separator: "\n")
+    }
+}
+
+extension Line {
+    /// What a conversation is called by its first message.
+    static func title(of message: Message) -> String {
+        let title = title(message.text)
+        guard title.isEmpty else { return title }
+        for case .attachment(let attachment) in message.parts { return Line.title(attachment.name) }
+        return ""
+    }
+}
+
+/// A message as its row has it.
+private struct StoredEntry {
+    let id: MessageID
+    let parent: MessageID?
+    let role: Message.Role
+    let text: String
+    let parts: String?
+    let provider: String?
+    let model: String?
+    let time: Timestamp
+    let state: StateWord
+    let code: String?
+    let words: String?
+    let start: String?
+    let finish: String?
+    let usage: String?
+    let lease: String?
+}
+
+extension Connection {
+    static let entryColumns: SQL = """
+        SELECT m.id, m.parent, m.role, m.text, m.parts, m.provider, m.model, m.time, m.state, m.error_code,
+            m.error_message, m.start, m.finish, m.usage, m.lease FROM messages m
+
+        """
+
+    /// The messages that a query over `messages m` gives.
+    ///
+    /// - Parameter drafts: says which of them still stream.
+    func entries<each Value: Storable>(
+        _ drafts: Holdings, _ sql: SQL, _ values: repeat each Value
+    ) throws -> [Entry] {
+        try entries(drafts, before: "", sql, repeat each values)
+    }
+
+    /// The same with common tables before it.
+    func entries<each Value: Storable>(
+        _ drafts: Holdings, before: SQL, _ sql: SQL, _ values: repeat each Value
+    ) throws -> [Entry] {
+        let rows = try all(before + Self.entryColumns + sql, repeat each values) { row in
+            StoredEntry(
+                id: try row[0], parent: try row[1], role: Message.Role(rawValue: try row[2]) ?? .user, text: try row[3],
+                parts: try row[4],
+                provider: try row[5], model: try row[6], time: try row[7], state: try row[8], code: try row[9],
+                words: try row[10], start: try row[11], finish: try row[12], usage: try row[13], lease: try row[14])
+        }
+        return try rows.map { try entry($0, drafts) }
+    }
+
+    func entry(_ id: MessageID, _ drafts: Holdings, isBranch: Bool = false) throws -> Entry {
+        guard let entry = try entries(drafts, "WHERE m.id = ?", id).first else { throw HistoryError.missing(id) }
+        guard isBranch else { return entry }
+        return Entry(
+            id: entry.id, parent: entry.parent, message: entry.message, state: entry.state, provider: entry.provider,
+            model: entry.model, time: entry.time, start: entry.start, finish: entry.finish, usage: entry.usage,
+            isBranch: true)
+    }
+
+    /// A message that cannot be read does not hide the others: it is shown as failed.
+    private func entry(_ row: StoredEntry, _ drafts: Holdings) throws -> Entry {
+        do {
+            return try readable(row, drafts)
+        } catch let error where error is ValueError || error is JSONError {
+            let message = "what is stored of this message cannot be read: \(PlainText.escape("\(error)"))"
+            return Entry(
+                id: row.id, parent: row.parent, message: Message(row.role, []),
+                state: .failed(code: HistoryError.Kind.damaged.description, message: message), provider: row.provider,
+                model: row.model, time: row.time, start: nil, finish: nil, usage: Usage(), isBranch: false)
+        }
+    }
+
+    private func readable(_ row: StoredEntry, _ drafts: Holdings) throws -> Entry {
+        var parts: [Message.Part] = try row.parts.map { try blobs.parts(Self.json($0)) } ?? [.text(row.text)]
+        if [.streaming, .interrupted].contains(row.state) {
+            parts = try PartCollector(joining: parts + pieces(of: row.id)).parts
+        }
+        var state = row.state
+        if state == .streaming, !drafts.isHeld(row.id.draftName, by: row.lease) { state = .interrupted }
+        return Entry(
+            id: row.id, parent: row.parent, message: Message(row.role, parts),
+            state: state.state(code: row.code, message: row.words), provider: row.provider, model: row.model,
+            time: row.time, start: try row.start.map { try EntryCoding.start(Self.json($0)) },
+            finish: row.finish.map(ChatAnswer.Finish.init(word:)),
+            usage: try row.usage.map { try EntryCoding.usage(Self.json($0)) } ?? Usage(), isBranch: false)
+    }
+
+    /// What has been stored of a message as it came.
+    func pieces(of id: MessageID) throws -> [Message.Part] {
+        let texts = try all("SELECT parts FROM pieces WHERE message = ? ORDER BY number", id) { row in
+            try row[0] as String
+        }
+        return try texts.flatMap { try blobs.parts(Self.json($0)) }
+    }
+}
+
+extension Connection {
+    /// The parts of a message, whose large contents are stored once each, whoever has them.
+    func blobs(of message: MessageID) -> MessageCoding {
+        blobs { blob in
+            try self.run("INSERT OR IGNORE INTO message_blobs (message, blob) VALUES (?, ?)", message, blob)
+        }
+    }
+
+    /// The result of a call in the same way.
+    func blobs(of call: CallID) -> MessageCoding {
+        blobs { blob in
+            try self.run("INSERT OR IGNORE INTO call_blobs (call, blob) VALUES (?, ?)", call, blob)
+        }
+    }
+
+    /// `use` is told the row of each.
+    private func blobs(use: @escaping (Int64) throws -> Void) -> MessageCoding {
+        MessageCoding { bytes in
+            let digest = Hexadecimal.encode(Digest.sha256(bytes))
+            try use(try self.row(ofBlob: digest) ?? self.insertBlob(digest, bytes))
+            return digest
+        } fetch: { digest in
+            try self.blob(digest)
+        }
+    }
+
+    /// Parts to be read.
+    var blobs: MessageCoding { blobs(use: { _ in }) }
+
+    private func row(ofBlob digest: String) throws -> Int64? {
+        try first("SELECT id FROM blobs WHERE digest = ?", digest) { row in try row[0] as Int64 }
+    }
+
+    private func insertBlob(_ digest: String, _ bytes: [UInt8]) throws -> Int64 {
+        try run("INSERT INTO blobs (digest, bytes) VALUES (?, ?)", digest, bytes)
+        return try lastInsertedID
+    }
+
+    private func blob(_ digest: String) throws -> [UInt8] {
+        let bytes: [UInt8]? = try first("SELECT bytes FROM blobs WHERE digest = ?", digest) { row in try row[0] }
+        guard let bytes else { throw ValueError("refers to contents that are not there") }
+        return bytes
+    }
+
+    /// Removes contents that nothing refers to any more.
+    func sweepBlobs() throws {
+        try run(
+            """
+            DELETE FROM blobs WHERE NOT EXISTS (SELECT 1 FROM message_blobs WHERE blob = blobs.id)
+                AND NOT EXISTS (SELECT 1 FROM call_blobs WHERE blob = blobs.id)
+            """)
     }
 }

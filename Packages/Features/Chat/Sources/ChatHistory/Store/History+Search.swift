@@ -1,4 +1,5 @@
-import Capabilities
+public import Capabilities
+public import JSON
 import StorageKit
 
 extension History {
@@ -55,4 +56,160 @@ extension History {
             AND (?6 IS NULL OR m.time >= ?6) AND (?7 IS NULL OR m.time < ?7)
         ORDER BY messages_text.rowid DESC LIMIT ?11
         """
+}
+
+/// A message in which the words were found.
+public struct SearchHit: Record, Hashable {
+    public let conversation: ConversationID
+    public let title: String
+    public let message: MessageID
+    public let role: Message.Role
+    public let time: Timestamp
+    public let model: String?
+    public let snippet: Snippet
+
+    public static let fields: [Field<SearchHit>] = [
+        Field("conversation", "Where it was said", .name) { $0.conversation },
+        Field("title", "What the conversation is about") { $0.title },
+        Field("time", "When it was said") { $0.time },
+        Field("role", "Who said it") { $0.role },
+        Field("text", "The words with what stands around them") { $0.snippet },
+        Field("message", "The message", .detail) { $0.message },
+        Field("model", "The model", .detail) { $0.model },
+    ]
+}
+
+/// A piece of text in which the words that were looked for are known.
+public struct Snippet: Sendable, Hashable, OutputValue {
+    public struct Run: Sendable, Hashable {
+        public let text: String
+        public let isMatch: Bool
+    }
+
+    public let runs: [Run]
+
+    /// The text alone.
+    public var plain: String { runs.map(\.text).joined() }
+
+    /// The text with something before and after each match.
+    public func marked(_ before: String, _ after: String) -> String {
+        runs.map { $0.isMatch ? before + $0.text + after : $0.text }.joined()
+    }
+
+    public var json: JSON { .string(plain) }
+    public static var schema: Schema { .string }
+
+    /// Two code points for private use, which people's texts have no use for.
+    static let marks = (open: "\u{10F8E0}", close: "\u{10F8E1}")
+
+    init(marked text: String) {
+        var runs: [Run] = []
+        var current = String.UnicodeScalarView()
+        var isMatch = false
+        func finish(_ next: Bool) {
+            if !current.isEmpty { runs.append(Run(text: String(current), isMatch: isMatch)) }
+            current = String.UnicodeScalarView()
+            isMatch = next
+        }
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\u{10F8E0}": finish(true)
+            case "\u{10F8E1}": finish(false)
+            default: current.append(scalar)
+            }
+        }
+        finish(false)
+        self.runs = runs
+    }
+}
+
+extension History {
+    /// Conversations, the one that was written to last first; `after` is the `next` of the page before.
+    public func list(
+        _ filter: HistoryFilter = HistoryFilter(), after cursor: ListCursor? = nil, limit: Int = 50
+    ) async throws -> Page {
+        let limit = max(1, limit)
+        let words = filter.text.flatMap(SearchQuery.init)?.text
+        let rows = try await database.read { connection in
+            try connection.all(
+                Self.listQuery(filter, hasWords: words != nil), cursor?.updated, cursor?.row, filter.provider,
+                filter.model, filter.server, filter.since, filter.until, limit + 1, filter.text.map(Self.pattern), words
+            ) { row in try Connection.conversation(row) }
+        }
+        let items = rows.prefix(limit)
+        let next =
+            rows.count > limit ? items.last.map { ListCursor(updated: $0.conversation.updated, row: $0.row) } : nil
+        return Page(items: items.map(\.conversation), next: next)
+    }
+
+    private static func listQuery(_ filter: HistoryFilter, hasWords: Bool) -> SQL {
+        let state: SQL = filter.isDeleted ? "WHERE c.deleted IS NOT NULL" : "WHERE c.deleted IS NULL"
+        let text: SQL =
+            switch (filter.text != nil, hasWords) {
+            // The numbers of all values stand in the text, wanted or not.
+            case (false, _): " AND ?9 IS NULL AND ?10 IS NULL"
+            case (true, false): " AND c.title LIKE ?9 ESCAPE '\\' AND ?10 IS NULL"
+            case (true, true):
+                """
+                 AND (c.title LIKE ?9 ESCAPE '\\' OR c.id IN (
+                    SELECT m.conversation FROM messages_text t CROSS JOIN messages m ON m.id = t.rowid
+                    WHERE messages_text MATCH ?10))
+                """
+            }
+        return Connection.conversationColumns + state + """
+             AND (?1 IS NULL OR (c.updated, c.id) < (?1, ?2)) AND (?3 IS NULL OR c.provider = ?3)
+            AND (?4 IS NULL OR c.model = ?4) AND (?5 IS NULL OR c.server = ?5)
+            AND (?6 IS NULL OR c.updated >= ?6) AND (?7 IS NULL OR c.updated < ?7)
+            """ + text + " ORDER BY c.updated DESC, c.id DESC LIMIT ?8"
+    }
+
+    /// A pattern for LIKE that finds the text as it is.
+    private static func pattern(_ text: String) -> String {
+        var pattern = "%"
+        for character in text.unicodeScalars {
+            if ["%", "_", "\\"].contains(character) { pattern += "\\" }
+            pattern.unicodeScalars.append(character)
+        }
+        return pattern + "%"
+    }
+}
+
+/// Which conversations, or messages of which, are wanted. What is nil does not matter.
+public struct HistoryFilter: Sendable, Hashable {
+    public var provider: String?
+    public var model: String?
+    public var server: String?
+    /// From this moment on, and before that one.
+    public var since: Timestamp?
+    public var until: Timestamp?
+    /// Words of the title or of a message, as in a search.
+    public var text: String?
+    /// Those that were deleted instead of the others.
+    public var isDeleted = false
+
+    public init(
+        provider: String? = nil, model: String? = nil, server: String? = nil, since: Timestamp? = nil,
+        until: Timestamp? = nil, text: String? = nil, isDeleted: Bool = false
+    ) {
+        self.provider = provider
+        self.model = model
+        self.server = server
+        self.since = since
+        self.until = until
+        self.text = text
+        self.isDeleted = isDeleted
+    }
+}
+
+/// Some of a list, and where it goes on.
+public struct Page: Sendable, Hashable {
+    public let items: [Conversation]
+    /// Nil where nothing follows.
+    public let next: ListCursor?
+}
+
+/// A place in the list of conversations, which stays right while others are written.
+public struct ListCursor: Sendable, Hashable {
+    let updated: Timestamp
+    let row: Int64
 }

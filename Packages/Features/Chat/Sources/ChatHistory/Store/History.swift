@@ -52,3 +52,90 @@ public final class History: Sendable {
         await database.close()
     }
 }
+
+extension History {
+    /// The steps that make the tables. What was released is never changed, only followed.
+    static let migrations = [
+        Migration(
+            "conversations",
+            """
+            CREATE TABLE conversations (
+                id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, tag TEXT NOT NULL UNIQUE,
+                -- The first of the conversations that were forked from each other: they share one tree of messages.
+                tree INTEGER NOT NULL DEFAULT 0,
+                title TEXT NOT NULL, provider TEXT, model TEXT, server TEXT, system TEXT,
+                options TEXT NOT NULL, tools TEXT NOT NULL,
+                created INTEGER NOT NULL, updated INTEGER NOT NULL, deleted INTEGER,
+                head INTEGER REFERENCES messages (id),
+                parent INTEGER REFERENCES conversations (id) ON DELETE SET NULL,
+                preview TEXT NOT NULL DEFAULT '', usage TEXT NOT NULL DEFAULT '{}') STRICT;
+            CREATE INDEX conversations_newest ON conversations (updated, id);
+            CREATE INDEX conversations_head ON conversations (head);
+            CREATE INDEX conversations_parent ON conversations (parent);
+            CREATE INDEX conversations_tree ON conversations (tree);
+
+            -- A message belongs to the conversation that wrote it, and forks may lead through it. Its parts are null
+            -- where they are nothing but its text.
+            CREATE TABLE messages (
+                id INTEGER PRIMARY KEY AUTOINCREMENT, conversation INTEGER NOT NULL REFERENCES conversations (id),
+                tree INTEGER NOT NULL, parent INTEGER REFERENCES messages (id), position INTEGER NOT NULL,
+                role TEXT NOT NULL, text TEXT NOT NULL, parts TEXT,
+                provider TEXT, model TEXT, time INTEGER NOT NULL,
+                state TEXT NOT NULL, error_code TEXT, error_message TEXT,
+                start TEXT, finish TEXT, usage TEXT, lease TEXT) STRICT;
+            CREATE INDEX messages_conversation ON messages (conversation);
+            CREATE INDEX messages_parent ON messages (parent);
+            CREATE INDEX messages_streaming ON messages (id) WHERE state = 'streaming';
+
+            -- What has arrived of a message that is not complete.
+            CREATE TABLE pieces (
+                message INTEGER NOT NULL REFERENCES messages (id) ON DELETE CASCADE, number INTEGER NOT NULL,
+                parts TEXT NOT NULL, PRIMARY KEY (message, number)) STRICT, WITHOUT ROWID;
+
+            CREATE TABLE blobs (id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL) STRICT;
+            CREATE TABLE message_blobs (
+                message INTEGER NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+                blob INTEGER NOT NULL REFERENCES blobs (id),
+                PRIMARY KEY (message, blob)) STRICT, WITHOUT ROWID;
+            CREATE INDEX message_blobs_blob ON message_blobs (blob);
+            """),
+        Migration(
+            "search",
+            """
+            CREATE VIRTUAL TABLE messages_text USING fts5(
+                text, content = 'messages', content_rowid = 'id',
+                tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3 4');
+            INSERT INTO messages_text (rowid, text) SELECT id, text FROM messages;
+            """),
+        Migration(
+            "calls",
+            """
+            CREATE TABLE calls (
+                id INTEGER PRIMARY KEY AUTOINCREMENT,
+                conversation INTEGER NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+                call TEXT NOT NULL, source TEXT, effect TEXT, state TEXT NOT NULL, decision TEXT,
+                result TEXT, started INTEGER, ended INTEGER, time INTEGER NOT NULL) STRICT;
+            CREATE INDEX calls_conversation ON calls (conversation);
+            CREATE TABLE call_blobs (
+                call INTEGER NOT NULL REFERENCES calls (id) ON DELETE CASCADE,
+                blob INTEGER NOT NULL REFERENCES blobs (id),
+                PRIMARY KEY (call, blob)) STRICT, WITHOUT ROWID;
+            CREATE INDEX call_blobs_blob ON call_blobs (blob);
+            """),
+        Migration(
+            "approvals-and-cuts",
+            """
+            -- What is allowed or denied in a project, which is a folder.
+            CREATE TABLE approvals (project TEXT NOT NULL, rule TEXT NOT NULL, PRIMARY KEY (project, rule))
+                STRICT, WITHOUT ROWID;
+            -- What was left out of the conversation when a model was asked last.
+            ALTER TABLE conversations ADD COLUMN cut TEXT;
+            """),
+        Migration(
+            "deployments",
+            """
+            -- Which of a platform's deployments answered.
+            ALTER TABLE conversations ADD COLUMN deployment TEXT;
+            """),
+    ]
+}

@@ -1,8 +1,9 @@
-import Capabilities
+package import Capabilities
 import HTTPClient
 import HTTPCore
 import JSON
-import TurnLoop
+import Synchronization
+package import TurnLoop
 
 /// What a server that runs tools is told besides the question itself.
 struct AgentServer: Sendable {
@@ -141,5 +142,136 @@ extension String {
     /// Whether it can stand in a path as one part of it, and changes nothing else there.
     var isPathWord: Bool {
         !isEmpty && utf8.count <= 200 && utf8.allSatisfy(HTTPHeaders.isTokenByte)
+    }
+}
+
+/// A provider whose server may run tools of its own, and asks before it uses some of them.
+package protocol AgentProvider: ModelProvider {
+    /// Asks a model as `answer` does.
+    ///
+    /// - Parameter approve: answers what the server asks; without it the server denies at once what it would have to ask.
+    func answer(
+        _ request: ChatRequest, approve: TurnLoop.Approve?, _ receive: ([ChatEvent]) async throws -> Void
+    ) async throws -> ChatAnswer
+
+    /// The id of a project that the server knows by this name or id. A server that lists no projects decides itself what
+    /// it takes.
+    func project(named name: String) async throws -> String
+}
+
+/// The session and the project under which a gateway runs an answer: as its headers say, else its body, else as they
+/// were sent.
+struct ServerSession: Sendable {
+    private var told = ChatStart()
+    private let sent: ChatStart
+
+    init(sentIn extras: JSONObject) {
+        sent = ChatStart(session: extras["session_id"]?.string, project: extras["project_id"]?.string)
+    }
+
+    /// The session that runs now, as far as it is known.
+    var id: String? { told.session ?? sent.session }
+
+    mutating func read(_ headers: HTTPHeaders) {
+        told.session = headers["X-Session-ID"] ?? told.session
+        told.project = headers["X-Project-ID"] ?? told.project
+    }
+
+    func completed(_ start: ChatStart) -> ChatStart {
+        var start = start
+        start.session = told.session ?? start.session ?? sent.session
+        start.project = told.project ?? start.project ?? sent.project
+        return start
+    }
+
+    mutating func complete(_ events: inout [ChatEvent]) {
+        for index in events.indices {
+            guard case .began(let start) = events[index] else { continue }
+            let whole = completed(start)
+            // A stop by this id needs it also when it stood only in the body.
+            told.session = whole.session
+            told.project = whole.project
+            events[index] = .began(whole)
+        }
+    }
+}
+
+/// A folder in which a gateway's tools work.
+struct ServerProject {
+    let id: String
+    let name: String
+
+    /// A server that pages for ever must not keep anybody.
+    private static let mostPages = 50
+
+    /// All that a gateway has.
+    static func list(_ place: HTTPURL, _ access: ServerAccess) async throws -> [ServerProject] {
+        var all: [ServerProject] = []
+        for page in 1...mostPages {
+            let response = try await access.list(place.adding("page", "\(page)").adding("per_page", "100"))
+            guard let json = try? JSON(parsing: response.body, reading: .stream),
+                let rows = json.array ?? json["data"]?.array
+            else {
+                throw ChatError(.badAnswer, "\(access.name) lists its projects in no known form", provider: access.id)
+            }
+            all += rows.compactMap { row in
+                guard let id = row["id"]?.string, let name = row["name"]?.string else { return nil }
+                return ServerProject(id: id, name: name)
+            }
+            guard json["pagination"]?["has_next"]?.bool == true, !rows.isEmpty else { break }
+        }
+        return all
+    }
+}
+
+/// Tells gateways that an answer is not wanted any more.
+///
+/// Whoever stops must not wait for that, and it must go out although their task is cancelled. So these tasks live here,
+/// two seconds at most, and `close` waits for them.
+final class Farewells: Sendable {
+    private struct State {
+        var tasks: [Int: Task<Void, Never>] = [:]
+        var next = 0
+    }
+
+    private let state = Mutex(State())
+    private static let limit: Duration = .seconds(2)
+
+    /// Ends a session, and with it what runs in it.
+    func stop(_ session: String, at chat: HTTPURL, through access: ServerAccess) {
+        state.withLock { state in
+            let number = state.next
+            state.next += 1
+            // Owned by this object and awaited in `close`.
+            state.tasks[number] = Task {
+                await Self.end(session, chat, access)
+                self.forget(number)
+            }
+        }
+    }
+
+    /// Returns when all has been said.
+    func close() async {
+        for task in state.withLock({ Array($0.tasks.values) }) { await task.value }
+    }
+
+    private func forget(_ number: Int) {
+        state.withLock { _ = $0.tasks.removeValue(forKey: number) }
+    }
+
+    private static func end(_ session: String, _ chat: HTTPURL, _ access: ServerAccess) async {
+        // What is no plain id would change the path.
+        guard session.isPathWord else { return }
+        do {
+            var request = HTTPRequest(.delete, try chat.below("/\(session)"), headers: access.headers)
+            request.limits.total = limit
+            request.limits.firstByte = limit
+            request.limits.connect = limit
+            request.redirects = .none
+            request.retry = .none
+            _ = try await access.credential.send(request, with: access.client)
+        } catch {
+            // The connection of the answer is closed already, which ends it at most servers; nobody waits for more.
+        }
     }
 }

@@ -38,3 +38,69 @@ extension ChatEvent {
         }
     }
 }
+
+/// Counts what a server sends that no dialect has words for. It does not harm the answer, and a trace shows it.
+struct SkippedFrames {
+    private var counts: [String: Int] = [:]
+    private var looks = 0
+
+    /// A server that sends nothing else must cost neither time nor memory.
+    private static let most = (looks: 256, names: 16, bytes: 65_536)
+
+    /// Looks at an event that has said nothing.
+    mutating func look(at name: String, _ data: [UInt8]) {
+        guard looks < Self.most.looks, data.count <= Self.most.bytes else { return }
+        looks += 1
+        guard let unknown = Self.unknown(name, data) else { return }
+        let word = PlainText.escape(String(unknown.prefix(60)))
+        guard counts[word] != nil || counts.count < Self.most.names else { return }
+        counts[word, default: 0] += 1
+    }
+
+    func tell(_ notes: SpanNotes) {
+        guard !counts.isEmpty else { return }
+        var skipped: JSONObject = [:]
+        for (name, count) in counts.sorted(by: { $0.key < $1.key }) { skipped[name] = .int(count) }
+        notes.note("skipped", .object(skipped))
+    }
+
+    /// What it is called, when nobody knows it.
+    private static func unknown(_ name: String, _ data: [UInt8]) -> String? {
+        let name = name == "message" ? "" : name
+        guard let object = try? JSON(parsing: data, reading: .stream).object else {
+            // An end mark, or what an event with a name of its own says in other words.
+            return name.isEmpty || known.contains(name) ? nil : name
+        }
+        if let type = object["type"]?.string ?? (name.isEmpty ? nil : name) {
+            guard known.contains(type) else { return type }
+            let inner = object["content_block"]?["type"]?.string ?? object["delta"]?["type"]?.string
+            return inner.flatMap { isKnownBlock($0) ? nil : "\(type) \($0)" }
+        }
+        if object["choices"] != nil || object["usage"] != nil { return nil }
+        switch object["object"]?.string {
+        case "tool_use"?, "tool_result"?, "usage"?, "approval_request"?, "chat.completion.chunk"?, "chat.completion"?:
+            return nil
+        case let kind: return kind ?? object.first { _ in true }.map { "{\($0.key)}" }
+        }
+    }
+
+    private static func isKnownBlock(_ type: String) -> Bool { blocks.contains(type) || type.hasSuffix("_tool_result") }
+
+    /// The events of Anthropic and of Responses that are read, or say nothing that is wanted.
+    private static let known: Set<String> = [
+        "ping", "message_start", "message_delta", "message_stop", "content_block_start", "content_block_delta",
+        "content_block_stop", "response.created", "response.queued", "response.in_progress", "response.completed",
+        "response.output_item.added", "response.output_item.done", "response.content_part.added",
+        "response.content_part.done", "response.output_text.delta", "response.output_text.done",
+        "response.refusal.delta", "response.refusal.done", "response.reasoning_summary_part.added",
+        "response.reasoning_summary_part.done", "response.reasoning_summary_text.delta",
+        "response.reasoning_summary_text.done", "response.reasoning_text.delta", "response.reasoning_text.done",
+        "response.function_call_arguments.delta", "response.function_call_arguments.done",
+    ]
+
+    /// What Anthropic's blocks and their pieces are.
+    private static let blocks: Set<String> = [
+        "text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "mcp_tool_use", "text_delta",
+        "thinking_delta", "input_json_delta", "signature_delta",
+    ]
+}

@@ -1,5 +1,6 @@
 public import Capabilities
 public import HTTPClient
+public import OpenAIDialect
 public import TurnLoop
 
 /// What a `ProviderDirectory` is made from.
@@ -46,4 +47,54 @@ public struct ProviderSetup: Sendable {
         self.clock = clock
         self.now = now
     }
+}
+
+/// A server that the settings name: a profile.
+public struct ChatServer: Sendable {
+    /// What it speaks.
+    public enum Kind: Sendable, Hashable {
+        /// A Kamiwaza platform, which has deployments.
+        case kamiwaza
+        /// An agent behind HTTP, which runs its tools itself.
+        case gateway
+        /// OpenAI's Chat Completions, with these quirks.
+        case compatible(OpenAIQuirks)
+    }
+
+    /// The profile's name, under which an `Authenticator` knows the server too.
+    public var name: String
+    /// Where its API begins; `/v1` may be left out.
+    public var address: String
+    public var kind: Kind
+
+    public init(name: String, address: String, kind: Kind) {
+        self.name = name
+        self.address = address
+        self.kind = kind
+    }
+}
+
+/// How long an answer is waited for.
+public struct AnswerLimits: Sendable, Hashable {
+    /// Until a streamed answer begins. Local servers may have to load the model first.
+    public var firstByte: Duration = .seconds(300)
+    /// Without a byte, where comments and pings count, and the time in which nobody reads does not.
+    public var idle: Duration = .seconds(120)
+    /// Until an answer that is not streamed is there.
+    public var whole: Duration = .seconds(600)
+    /// Bytes of a stream that wait for their reader before the server is made to wait, from 16 to 512 KiB.
+    public var buffer = 64 << 10
+
+    public init() {}
+
+    func http(streams: Bool) -> HTTPLimits {
+        var limits = HTTPLimits()
+        limits.firstByte = streams ? firstByte : whole
+        limits.idle = idle
+        limits.buffer = buffer
+        return limits
+    }
+
+    /// More than this is no answer that was not streamed.
+    static let largestWhole = 128 << 20
 }

@@ -1,4 +1,5 @@
 import Capabilities
+import FileKit
 import JSON
 import ToolKit
 import TurnLoop
@@ -162,5 +163,108 @@ struct ClaudePermissions {
         turn.isUnapproved = true
         return Step(
             events: turn.deny(call, by: .nobody), reply: ClaudeReply.deny(id, "nobody was there to approve this call"))
+    }
+}
+
+/// What is known of the command's own tools, which it names in its questions.
+enum ClaudeTools {
+    /// Those that reach neither files nor the network; each call of a sub-agent is asked about by itself.
+    private static let harmless: Set<String> = [
+        "TodoWrite", "ToolSearch", "ListAgents", "Task", "TaskStop", "EnterPlanMode", "ReportFindings",
+    ]
+
+    /// Those that read files, by the inputs that say where.
+    private static let reading: [String: [String]] = [
+        "Read": ["file_path"], "NotebookRead": ["notebook_path"], "LS": ["path"], "Grep": ["path"],
+        "Glob": ["path", "pattern"],
+    ]
+
+    /// Whether a call only reads, and only in the folder of the turn: what it reads elsewhere, or fetches, somebody has to
+    /// agree to. A tool that we do not know may do anything.
+    static func effect(of call: ToolCall, in folder: String) -> Effect {
+        if harmless.contains(call.name) { return .reads }
+        guard let places = reading[call.name] else { return .writes }
+        for place in places {
+            switch call.input[place] {
+            case nil, .null?: continue
+            case .string(let path)? where isInside(path, folder): continue
+            default: return .writes
+            }
+        }
+        return .reads
+    }
+
+    /// Those that open one file, which they name.
+    private static let single: [String: String] = [
+        "Read": "file_path", "NotebookRead": "notebook_path", "Edit": "file_path", "MultiEdit": "file_path",
+        "Write": "file_path", "NotebookEdit": "notebook_path",
+    ]
+
+    static func opensOneFile(_ tool: String) -> Bool { single[tool] != nil || harmless.contains(tool) }
+
+    /// What a call names, with links followed where they can be.
+    static func paths(of call: ToolCall, in folder: String, _ places: PathGlob.Places) -> [AbsolutePath] {
+        (reading[call.name] ?? single[call.name].map { [$0] } ?? []).compactMap { call.input[$0]?.string }.flatMap {
+            path in
+            let asked = AbsolutePath.joined(path, in: folder)
+            var found = [AbsolutePath(asked), places.path(path)]
+            // What cannot be looked at is known by its name alone.
+            do throws(FileError) { found.append(AbsolutePath(try Files.place(asked))) } catch {}
+            return found
+        }
+    }
+
+    private static func isInside(_ path: String, _ folder: String) -> Bool {
+        // The command reads `~` as the person's home, and braces and brackets as other paths than they look like.
+        if path.hasPrefix("~") || path.utf8.contains(where: { "{[\0".utf8.contains($0) }) { return false }
+        if path.utf8.split(separator: UInt8(ascii: "/")).contains(where: { $0.elementsEqual("..".utf8) }) {
+            return false
+        }
+        do throws(FileError) {
+            let root = try Files.canonical(folder)
+            // What is not there yet, or is a pattern, is where the nearest folder above it is.
+            let place = try Files.place(AbsolutePath.joined(path, in: root))
+            return AbsolutePath(place).lies(beneath: AbsolutePath(root))
+        } catch {
+            return false
+        }
+    }
+}
+
+/// What we answer to requests of the command.
+enum ClaudeReply {
+    static func allow(_ id: String, _ input: JSON) -> JSON {
+        success(id, ["behavior": "allow", "updatedInput": input])
+    }
+
+    static func deny(_ id: String, _ words: String) -> JSON {
+        success(id, ["behavior": "deny", "message": .string(words)])
+    }
+
+    /// Has the command ask whether it may do the call that it is about to do.
+    static func hook(_ id: String) -> JSON {
+        success(id, ["hookSpecificOutput": ["hookEventName": "PreToolUse", "permissionDecision": "ask"]])
+    }
+
+    private static func success(_ id: String, _ response: JSON) -> JSON {
+        [
+            "type": "control_response",
+            "response": ["subtype": "success", "request_id": .string(id), "response": response],
+        ]
+    }
+
+    static func error(_ id: String, _ words: String) -> JSON {
+        [
+            "type": "control_response",
+            "response": [
+                "subtype": "error", "request_id": .string(id), "error": .string(words),
+                "error_code": "unsupported_request",
+            ],
+        ]
+    }
+
+    /// Why somebody does not allow a call.
+    static func words(_ reason: String?) -> String {
+        "the user does not allow this call" + (reason.map { ": \($0)" } ?? "")
     }
 }

@@ -96,3 +96,105 @@ public final class RunningTurns: Sendable {
         for turn in table.turns(of: client) { turn.control.stop(.tokenEnded) }
     }
 }
+
+/// What a turn is told from outside, and the way of what it tells.
+final class TurnControl: Sendable {
+    /// Why a turn was ended from outside.
+    enum Reason: String, Sendable {
+        case asked = "stopped"
+        case vanished
+        case timeLimit = "time-limit"
+        /// The token with which it was asked for does not count any more.
+        case tokenEnded = "token-ended"
+        case closing
+    }
+
+    private struct State {
+        var reason: Reason?
+        var task: Task<Result<TurnReport, any Error>, Never>?
+    }
+
+    let feed = Feed()
+    private let state = Mutex(State())
+
+    /// The first reason counts.
+    var reason: Reason? { state.withLock { $0.reason } }
+
+    /// Takes the task that is ended by `stop`.
+    func adopt(_ task: Task<Result<TurnReport, any Error>, Never>) {
+        let isStopped = state.withLock { state in
+            state.task = task
+            return state.reason != nil
+        }
+        if isStopped { task.cancel() }
+    }
+
+    /// Ends the turn at once. What was said until then is kept.
+    func stop(_ reason: Reason) {
+        let task = state.withLock { state in
+            state.reason = state.reason ?? reason
+            return state.task
+        }
+        feed.hurry()
+        task?.cancel()
+    }
+}
+
+/// A turn or a completion that has been accepted and runs, with what it tells.
+///
+/// Whoever holds it is the client: it ends as `leave` says when the last reference goes without its end.
+public final class OpenTurn: Sendable {
+    public let place: TurnPlace
+    /// What of the request the model was not given, as its server has no words for it.
+    public let dropped: [String]
+    let turn: RunningTurn
+    private let keepsRunning: Bool
+
+    init(_ turn: RunningTurn, place: TurnPlace, dropped: [String] = [], keepsRunning: Bool) {
+        self.dropped = dropped
+        self.turn = turn
+        self.place = place
+        self.keepsRunning = keepsRunning
+    }
+
+    /// What has happened since the last time, for one reader; while nobody reads, the turn gets only a little ahead. Nil
+    /// after the last event, and when the reading task is cancelled.
+    public func next() async -> [GatewayEvent]? { await turn.control.feed.next() }
+
+    /// Waits until `next` would give something at once. False when it would not: the waiting task was cancelled, or
+    /// somebody called `nudge`.
+    @discardableResult
+    public func ready() async -> Bool { await turn.control.feed.ready() }
+
+    /// Lets the one who waits in `ready`, or the next who does, go on without anything to read.
+    public func nudge() { turn.control.feed.nudge() }
+
+    /// Hands everything from here on to `take`, in order, and returns after the last event, or when the reading task is
+    /// cancelled.
+    ///
+    /// `take` is called where an event comes into being, in any task and under a lock, so that a reader need not wake for
+    /// each: it must not wait. Where it gives false, `room` is called and the turn gets only a little ahead until that
+    /// returns. What either throws is thrown here.
+    public func forward(
+        to take: @escaping @Sendable ([GatewayEvent]) throws -> Bool, room: () async throws -> Void = {}
+    ) async throws {
+        try await turn.control.feed.forward(to: take, room: room)
+    }
+
+    /// What came of it, when it has ended. A reader has to have read to the end, or the turn may wait for it.
+    public func report() async throws -> TurnReport { try await turn.task.value.get() }
+
+    /// The client has vanished: the turn is ended, and this returns when it is stored; or it goes on without a reader, where
+    /// the input or the settings say so.
+    public func leave() async {
+        abandon()
+        if !keepsRunning { _ = await turn.task.value }
+    }
+
+    private func abandon() {
+        turn.control.feed.abandon()
+        if !keepsRunning { turn.control.stop(.vanished) }
+    }
+
+    deinit { abandon() }
+}

@@ -1,6 +1,8 @@
 import Capabilities
 import FileKit
+import Glibc
 import JSON
+import LoopKit
 import Registry
 
 /// Turns the words after a command into the action's arguments, by its declaration alone.
@@ -295,5 +297,80 @@ extension Action {
     fileprivate func shown(_ path: [String]) -> [String] {
         guard let first = path.first, named(first) != nil else { return path }
         return ["--" + first] + path.dropFirst()
+    }
+}
+
+extension ArgumentParser.SecretSource {
+    private static let largest = 1 << 16
+
+    /// The secret's text; one line ending at its end belongs to the pipe and not to the secret.
+    func read(_ environment: [String: String]) throws -> String {
+        var text: String
+        switch self {
+        case .variable(let name):
+            guard let value = environment[name], !value.isEmpty else {
+                throw UsageError.answers("the variable \(name) that should hold the secret is not set")
+            }
+            return value
+        case .standardInput: text = try Self.readAll(0)
+        case .descriptor(let descriptor): text = try Self.readAll(descriptor)
+        }
+        if text.hasSuffix("\r\n") || text.hasSuffix("\n") { text.removeLast() }
+        guard !text.isEmpty else { throw UsageError.answers("the secret that was given is empty") }
+        return text
+    }
+
+    private static func readAll(_ descriptor: Int32) throws -> String {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while bytes.count <= largest {
+            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+            if count == 0 {
+                guard let text = String(validating: bytes, as: UTF8.self) else {
+                    throw UsageError.answers("the secret that was given is not text in UTF-8")
+                }
+                return text
+            }
+            if count > 0 {
+                bytes += chunk.prefix(count)
+            } else if errno != EINTR {
+                throw UsageError.answers(
+                    "the secret cannot be read from descriptor \(descriptor): \(unsafe String(cString: strerror(errno)).lowercased())"
+                )
+            }
+        }
+        throw UsageError.answers("the secret that was given is longer than \(ByteCount(largest).words)")
+    }
+}
+
+/// What is piped into the program, or redirected from a file.
+enum PipedInput {
+    private static let largest = 64 << 20
+
+    /// All of it as text, repaired where it is no UTF-8; nil when standard input is a terminal, closed or `/dev/null`.
+    static func read() async throws -> String? {
+        var status = stat()
+        guard unsafe fstat(0, &status) == 0 else { return nil }
+        let kind = status.st_mode & S_IFMT
+        guard kind == S_IFIFO || kind == S_IFREG || kind == S_IFSOCK else { return nil }
+        return try await onOwnThread { Result { try readAll() } }.get()
+    }
+
+    private static func readAll() throws -> String? {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = unsafe Glibc.read(0, &chunk, chunk.count)
+            if count == 0 { return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw UsageError.answers(
+                    "standard input cannot be read: \(unsafe String(cString: strerror(errno)).lowercased())")
+            }
+            bytes += chunk.prefix(count)
+            guard bytes.count <= largest else {
+                throw UsageError.answers("more than \(ByteCount(largest).words) were piped in; name a file instead")
+            }
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Capabilities
+import FileKit
 import JSON
 import TerminalKit
 
@@ -116,5 +117,153 @@ struct TextForm {
             lines += table
         }
         return lines
+    }
+}
+
+/// Single values as a person reads them. Everything from outside is neutralised here, before it is drawn.
+enum Cells {
+    /// What stands beside a member of a single record.
+    static func label(_ property: Schema.Property) -> String {
+        if isSeconds(property) { return "took" }
+        // The values say the currency.
+        let name = property.name.hasSuffix("_usd") ? String(property.name.dropLast(4)) : property.name
+        return String(name.map { $0 == "_" ? " " : $0 })
+    }
+
+    /// What stands above a column, or a table.
+    static func title(_ property: Schema.Property) -> String { label(property).uppercased() }
+
+    static func isNumber(_ schema: Schema) -> Bool {
+        switch schema.unwrapped {
+        case .integer, .number, .size: true
+        default: false
+        }
+    }
+
+    /// Whether it is a text that is read as well on several lines; a time, a number or a word of a few is not.
+    static func mayWrap(_ schema: Schema) -> Bool {
+        switch schema.unwrapped {
+        case .integer, .number, .size, .time, .duration, .boolean, .choice: false
+        default: true
+        }
+    }
+
+    /// Whether a text is an identifier that no person made up, such as `01a204ea-3e39-73e8-b3c0-7f718725d863`.
+    static func isIdentifier(_ value: JSON?) -> Bool {
+        guard let text = value?.string else { return false }
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        return parts.map(\.count) == [8, 4, 4, 4, 12] && parts.allSatisfy { $0.allSatisfy(\.isHexDigit) }
+    }
+
+    /// Whether it is a span of time, by the name that such members have.
+    private static func isSeconds(_ property: Schema.Property) -> Bool {
+        property.name == "seconds" && isNumber(property.schema)
+    }
+
+    /// Whether it is an amount of money, by the end that the names of such members have.
+    private static func isMoney(_ property: Schema.Property) -> Bool {
+        property.name.hasSuffix("_usd") && isNumber(property.schema)
+    }
+
+    /// Whether there is nothing to show.
+    static func isEmpty(_ value: JSON?) -> Bool {
+        guard let value else { return true }
+        return value.isNull || value.string?.isEmpty == true || value.array?.isEmpty == true
+            || value.object?.isEmpty == true
+    }
+
+    /// A member of a record; `isBrief` where there are others of the same kind beside it.
+    static func styled(
+        _ value: JSON, _ property: Schema.Property, _ clock: LocalClock?, isBrief: Bool
+    ) -> StyledText {
+        var text = text(value, property.schema)
+        if isSeconds(property), let seconds = value.double {
+            text = Duration.roundedWords(seconds: seconds)
+        } else if property.schema.unwrapped == .duration, let time = value.string.flatMap(Duration.init(words:)) {
+            text = time.roundedWords
+        } else if isMoney(property), let dollars = value.double,
+            let nanodollars = Int(exactly: (dollars * 1e9).rounded())
+        {
+            text = Cost(nanodollars: nanodollars).words
+        } else if property.schema.unwrapped == .time, let clock,
+            let time = value.string.flatMap(Timestamp.init(iso8601:))
+        {
+            // What is called by its time, such as a line of a log, is not told from others by an age.
+            text = property.role == .name ? clock.local(time) : isBrief ? clock.brief(time) : clock.full(time)
+        }
+        switch property.role {
+        case .state: return StyledText(text, style(ofState: text))
+        case .name: return StyledText(text, Style(bold: true))
+        case .plain, .minor, .detail: return StyledText(text)
+        }
+    }
+
+    /// The value without style.
+    static func text(_ value: JSON, _ schema: Schema) -> String {
+        switch schema.unwrapped {
+        case .size:
+            if let bytes = value.int { return ByteCount(bytes).words }
+        case .time:
+            // Programs get the fraction; to people it is noise.
+            if let text = value.string, let dot = text.firstIndex(of: "."), text.hasSuffix("Z") {
+                return Sanitizer.sanitize(text[..<dot] + "Z")
+            }
+        case .boolean:
+            if let flag = value.bool { return flag ? "yes" : "no" }
+        case .array(let element):
+            if let items = value.array { return items.map { text($0, element) }.joined(separator: ", ") }
+        case .map(let element):
+            if let members = value.object {
+                return members.map { "\(Sanitizer.sanitize($0.key)) \(text($0.value, element))" }.joined(
+                    separator: ", ")
+            }
+        default: break
+        }
+        if value.isNull { return "" }
+        if let string = value.string { return Sanitizer.sanitize(string) }
+        return Sanitizer.sanitize(value.text())
+    }
+
+    /// Success, work under way and trouble look different; the words stay the same without colour.
+    private static func style(ofState state: String) -> Style {
+        switch state {
+        case "ok", "done", "valid", "active", "trusted", "signed-in": Style(.accent)
+        case "starting", "running", "stopping": Style(.ring)
+        case "failed", "error", "damaged", "denied", "refused", "expired", "revoked": Style(.error, bold: true)
+        case "degraded", "warning", "expiring": Style(.warning, bold: true)
+        default: Style(.mutedForeground)
+        }
+    }
+}
+
+/// Times as a person reads them who reads now: how long ago, and by the clock on the wall.
+struct LocalClock: Sendable {
+    let now: Timestamp
+
+    /// For a table: `3 min ago`, `in 2 h`; the date where that is more than a week away.
+    func brief(_ time: Timestamp) -> String { relative(time) ?? local(time, withSeconds: false) }
+
+    /// For a single value: the time, and how long ago that is.
+    func full(_ time: Timestamp) -> String { local(time) + (relative(time).map { " (\($0))" } ?? "") }
+
+    /// `2026-11-22 14:03:12`, in the person's own zone.
+    func local(_ time: Timestamp, withSeconds: Bool = true) -> String {
+        LocalTime.words(time, withSeconds: withSeconds)
+    }
+
+    private func relative(_ time: Timestamp) -> String? {
+        let seconds = Double(now.microseconds - time.microseconds) / 1_000_000
+        let size = abs(seconds)
+        let words: String
+        switch size {
+        case ..<5: return seconds < 0 ? "now" : "just now"
+        case ..<60: words = "\(Int(size)) s"
+        case ..<3_600: words = "\(Int(size / 60)) min"
+        case ..<86_400: words = "\(Int(size / 3_600)) h"
+        case ..<172_800: words = "1 day"
+        case ..<604_800: words = "\(Int(size / 86_400)) days"
+        default: return nil
+        }
+        return seconds < 0 ? "in \(words)" : "\(words) ago"
     }
 }

@@ -229,3 +229,116 @@ extension EnvironmentValue {
         }
     }
 }
+
+/// Compares what a bundle takes from the results of its steps with what their actions give.
+struct ResultCheck {
+    private let bundle: Bundle
+    /// The shapes of the results, by the ids of the steps.
+    private let results: [String: Schema]
+    private var problems: [BundleProblem] = []
+
+    static func problems(of bundle: Bundle, _ results: [String: Schema]) -> [BundleProblem] {
+        var check = ResultCheck(bundle: bundle, results: results)
+        for step in bundle.allSteps { check.check(step) }
+        for (name, template) in bundle.outputs { check.check(template, at: ["outputs", name]) }
+        return check.problems
+    }
+
+    private mutating func check(_ step: Step) {
+        check(step.arguments, at: step.path + ["with"])
+        for reference in step.condition?.references ?? [] {
+            check(reference, at: step.path + ["if"])
+        }
+        switch step.spread {
+        case .foreach(let list)?: check(list, at: step.path + ["foreach"])
+        case .matrix(let matrix)?:
+            for (name, values) in matrix.axes {
+                check(values, at: step.path + ["matrix", name])
+            }
+        case nil: break
+        }
+    }
+
+    private mutating func check(_ template: JSONTemplate, at path: [String]) {
+        for (way, expression, _) in template.expressions {
+            for reference in expression.references { check(reference, at: path + way) }
+        }
+    }
+
+    /// `steps.ID.result.member`, as far as the shape of the result is known.
+    private mutating func check(_ reference: Expression.Reference, at path: [String]) {
+        guard reference.path.count > 3, reference.path[0] == "steps", reference.path[2] == "result",
+            var shape = results[reference.path[1]]
+        else { return }
+        var way = reference.path[1] + ".result"
+        for name in reference.path.dropFirst(3) {
+            switch shape.unwrapped {
+            case .record(let properties):
+                guard let property = properties.first(where: { $0.name == name }) else {
+                    let near = Suggestion.text(for: name, among: properties.map(\.name))
+                    problems.append(
+                        bundle.source.problem("\(way) has no '\(name)'\(near)", at: path, offset: reference.offset))
+                    return
+                }
+                shape = property.schema
+            case .array(let element): shape = element
+            case .map(let element): shape = element
+            case .any: return
+            default:
+                problems.append(
+                    bundle.source.problem(
+                        "\(way) is a single value and has no '\(name)'", at: path, offset: reference.offset))
+                return
+            }
+            way += ".\(name)"
+        }
+    }
+}
+
+/// What is said of an action that is not there: the one that was most likely meant, or what there is instead.
+enum ActionHint {
+    /// Words that people try who want to run a program, or to ask a server something.
+    private static let programs: Set<String> = [
+        "bash", "cmd", "command", "docker", "exec", "git", "make", "node", "process", "python", "script", "sh", "shell",
+        "subprocess", "system", "zsh",
+    ]
+    private static let requests: Set<String> = ["curl", "fetch", "http", "https", "request", "url", "webhook", "wget"]
+
+    static func text(for name: String, among names: [String]) -> String {
+        let near = Suggestion.text(for: name, among: names)
+        let parts = name.lowercased().split { !$0.isLetter }.map(String.init)
+        if parts.contains(where: programs.contains) {
+            return "\(near); 'shell.run' runs a program in a sandbox"
+        }
+        if parts.contains(where: requests.contains) {
+            return "\(near); 'http.request' sends a request to a server"
+        }
+        if !near.isEmpty { return near }
+        // Those that the same feature has.
+        let family = name.prefix { $0 != "." } + "."
+        let relatives = names.filter { $0.hasPrefix(family) }.sorted()
+        if !relatives.isEmpty {
+            let more = relatives.count > 8 ? ", …" : ""
+            return "; there is \(relatives.prefix(8).joined(separator: ", "))\(more)"
+        }
+        return "; 'martlet help' lists the commands, each of which is an action"
+    }
+}
+
+extension JSONTemplate {
+    /// The value, where no expression is in it.
+    var constant: JSON? {
+        if !expressions.isEmpty { return nil }
+        // Without expressions no scope is asked, so that nothing can be missing.
+        do { return try value(in: Scope()) } catch { return nil }
+    }
+
+    /// The beginning of an address up to where its path begins, where no expression can change which server it names.
+    var constantServer: JSON? {
+        guard case .text(let template) = self, case .text(let plain) = template.pieces.first,
+            let scheme = plain.firstRange(of: "://"),
+            let end = plain[scheme.upperBound...].firstIndex(where: { "/?#".contains($0) })
+        else { return nil }
+        return .string(String(plain[..<end]))
+    }
+}

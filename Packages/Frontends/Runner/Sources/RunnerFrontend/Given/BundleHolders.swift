@@ -1,5 +1,6 @@
 import Bundles
 import Capabilities
+import FileKit
 import Registry
 
 /// What bundles may do, for whoever asks.
@@ -16,6 +17,36 @@ final class BundleHolders: GrantHolders {
             return GrantHolder(try Bundle(library.root).grant(in: library.reach(context.host)))
         } catch let failure as BundleFailure {
             throw failure.shown(from: context.host.locations.current)
+        }
+    }
+}
+
+/// The bundles that a project's bundle runs.
+final class BundleCompanions: CompanionFiles {
+    private static let most = 1_000
+
+    func companions(of path: String, content: [UInt8], in folder: String) -> [(path: String, content: [UInt8])] {
+        var found: [(path: String, content: [UInt8])] = []
+        var known: Set<String> = [path]
+        var open = [(path, content)]
+        while let (file, text) = open.popLast(), found.count < Self.most {
+            for name in names(in: text, file) {
+                // What cannot be read cannot be run either, and is told when somebody tries.
+                guard let place = try? Files.canonical(BundleLibrary.path(name, besides: file)),
+                    BundleLibrary.lies(place, beneath: folder), known.insert(place).inserted,
+                    let inner = try? BundleFinder.text(place)
+                else { continue }
+                found.append((place, inner))
+                open.append((place, inner))
+            }
+        }
+        return found.sorted { $0.path < $1.path }
+    }
+
+    private func names(in text: [UInt8], _ file: String) -> [String] {
+        guard let source = try? BundleSource(text, file: file) else { return [] }
+        return Bundle.reading(source).0.allSteps.compactMap { step in
+            if case .bundle(let path) = step.work, !path.isEmpty { path } else { nil }
         }
     }
 }

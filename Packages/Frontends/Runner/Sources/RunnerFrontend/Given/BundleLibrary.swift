@@ -118,3 +118,142 @@ final class BundleLibrary: Sendable {
         do throws(FileError) { return place.hasPrefix(try Files.canonical(folder) + "/") } catch { return false }
     }
 }
+
+/// Finds the file of a bundle, and sees to it that the person wants it to be run.
+struct BundleFinder {
+    private static let endings = [".yaml", ".yml", ".json5", ".json"]
+
+    let host: Host
+    let trusted: (any TrustedFiles)?
+
+    /// The bundle that is meant. A path that the person has typed is thereby allowed; a name means one of the project's
+    /// bundles, which have to be trusted, or one of their own.
+    func find(_ name: String) throws -> BundleLibrary {
+        let isName = !name.contains("/") && !Self.endings.contains { name.hasSuffix($0) }
+        guard isName else { return BundleLibrary(try Self.read(absolute(name)), .person) }
+        let folders = [projectFolder, host.locations.config + "/bundles"]
+        for folder in folders {
+            for ending in Self.endings where Files.exists("\(folder)/\(name)\(ending)") {
+                let path = "\(folder)/\(name)\(ending)"
+                let text = try Self.text(path)
+                guard folder == folders[0] else { return BundleLibrary(try BundleSource(text, file: path), .person) }
+                return try ofProject(path, text)
+            }
+        }
+        throw RunnerError.unknownName(name, folders: folders)
+    }
+
+    /// The bundle of a run that is resumed. One of a project's bundles must still be trusted.
+    func again(_ file: String, needsTrust: Bool) throws -> BundleLibrary {
+        needsTrust
+            ? try ofProject(file, try Self.text(file)) : BundleLibrary(try Self.read(file), .person)
+    }
+
+    private func ofProject(_ path: String, _ text: [UInt8]) throws -> BundleLibrary {
+        guard trusted?.trusts(path, content: text) == true else { throw RunnerError.notTrusted(path) }
+        // That of .martlet/bundles.
+        let folder = AbsolutePath(path).folder.folder.folder.text
+        return BundleLibrary(
+            try BundleSource(text, file: path),
+            .project(folder: folder, config: host.locations.config, trusted: trusted))
+    }
+
+    /// A path as seen from where the command runs.
+    func absolute(_ path: String) -> String {
+        host.locations.absolute(path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
+    }
+
+    private var projectFolder: String {
+        guard let settings = host.locations.project, let slash = settings.lastIndex(of: "/") else {
+            return absolute(".martlet/bundles")
+        }
+        return settings[..<slash] + "/bundles"
+    }
+
+    static func read(_ path: String) throws(BundleFailure) -> BundleSource {
+        try BundleSource(try text(path), file: path)
+    }
+
+    static func text(_ path: String) throws(BundleFailure) -> [UInt8] {
+        do throws(FileError) { return try Files.read(path, limit: BundleSource.longest) } catch {
+            throw BundleFailure([BundleProblem(file: path, error.reason)])
+        }
+    }
+}
+
+extension BundleFailure {
+    /// The same, with files named as they are seen from a folder.
+    func shown(from folder: String) -> BundleFailure {
+        BundleFailure(
+            problems.map { problem in
+                let file =
+                    problem.file.hasPrefix(folder + "/")
+                    ? String(problem.file.dropFirst(folder.count + 1)) : problem.file
+                return BundleProblem(
+                    file: file, line: problem.line, column: problem.column,
+                    problem.message.replacing(folder + "/", with: ""))
+            })
+    }
+}
+
+extension BundleReach {
+    /// Beneath which files may be opened: the folder where the command runs, or that of the project whose bundle it is. Our
+    /// own settings, keys and data are nobody's.
+    ///
+    /// - Parameter project: the folder of the project; nil for a bundle of nobody's.
+    init(_ host: Host, project: String?) {
+        let opened = OpenedFolders()
+        let lists = host.composition.registry.all((any ServerList).self)
+        var servers: [String] = []
+        for server in lists.flatMap(\.servers) where !servers.contains(server) { servers.append(server) }
+        self.init(
+            folder: Self.start(project ?? host.locations.current, opened), current: host.locations.current,
+            closed: Self.closed(host), servers: servers
+        ) { path throws(BundleReachError) in try opened.root(path) }
+    }
+
+    /// Nil where the folder is gone, of which only a bundle that opens files has to hear.
+    private static func start(_ folder: String, _ opened: OpenedFolders) -> FolderRoot? {
+        do {
+            // A folder that was removed looks like the topmost one.
+            if folder == "/", try Files.canonical(".") != "/" { return nil }
+            return try opened.root(folder)
+        } catch {
+            return nil
+        }
+    }
+
+    static func closed(_ host: Host) -> [String] {
+        let places = host.locations
+        let directories = Directories(
+            application: "martlet", override: "MARTLET_HOME", environment: host.environment)
+        // In /proc are the variables of this process, and ways to everything that it has open.
+        var closed = ["/proc", places.config, places.data, places.state, places.cache] + places.systemConfig
+        // Where sockets and what a gateway says of itself are.
+        do { closed += [try directories.runtime].compactMap(\.self) } catch {
+            // Nobody knows where the home folder is, and nothing of ours is in it.
+        }
+        return closed.filter { !$0.isEmpty }.map { place in
+            do throws(FileError) { return try Files.place(place) } catch { return place }
+        }
+    }
+}
+
+/// The folders that a run has opened: what a path means does not change while it goes on.
+private final class OpenedFolders: Sendable {
+    private let known = Mutex<[String: FolderRoot]>([:])
+
+    func root(_ path: String) throws(BundleReachError) -> FolderRoot {
+        if let root = known.withLock({ $0[path] }) { return root }
+        do throws(FileError) {
+            let root = try FolderRoot(opening: path)
+            return known.withLock { known in
+                let first = known[path] ?? root
+                known[path] = first
+                return first
+            }
+        } catch {
+            throw BundleReachError(reason: error.reason)
+        }
+    }
+}

@@ -1,9 +1,11 @@
 import Bundles
 import Capabilities
+import FileKit
 import JSON
 import Registry
 import RunReports
 import Runs
+import TerminalKit
 
 /// Runs a bundle for an action: checks it first, does it, and writes what was asked for.
 struct BundleRunning: Sendable {
@@ -159,5 +161,137 @@ struct BundleRunning: Sendable {
             loadBundle: { path, file throws(BundleFailure) in try library.bundle(path, besides: file) },
             environment: environment, emit: { await reporter.receive($0) })
         return try await reporter.during { try await engine.run(bundle, inputs: inputs) }
+    }
+}
+
+/// Does the actions of a run through the registry, within what the bundle permits.
+struct RegistryPerformer: StepPerformer {
+    /// That of the run: its steps are done in the composition against which it was checked.
+    let context: ActionContext
+    /// Asks nobody.
+    let interaction: any Interaction
+
+    func perform(
+        _ name: String, _ arguments: JSONObject, step: String, output: any ActionOutput, limit: Duration,
+        grant: Grant
+    ) async throws -> JSON {
+        let action = try context.registry.actions.find(name)
+        guard action.id != RunAction.id else { throw RunnerError.runsItself }
+        let value = try await timed(limit) {
+            // What destroys was agreed to by what the bundle says, or it is refused there.
+            try await context.perform(
+                action, arguments, narrowedBy: grant, asking: interaction, output: output, limit: limit, isAgreed: true)
+        }
+        guard value.exit == .done else { throw RunnerError.ended(action: action.id, value.exit, result: value.json) }
+        return value.json
+    }
+
+    func within<Value: Sendable>(
+        _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await timed(limit) { try await context.within(limit, work) }
+    }
+
+    /// The limit is the bundle's, and so are the words about it.
+    private func timed<Value>(_ limit: Duration, _ work: () async throws -> Value) async throws -> Value {
+        do { return try await work() } catch let error as any Failure where error.code == "host.timed-out" {
+            throw RunnerError.timedOut(limit)
+        }
+    }
+}
+
+/// Does work again and again, each time at a multiple of an interval from the first, and never twice at once.
+struct Repetition: Sendable {
+    let every: Duration
+    let clock: any Clock<Duration>
+
+    /// Goes on until the task is cancelled, and gives what the last time gave.
+    func run<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
+        let elapsed = Self.stopwatch(clock)
+        while true {
+            let value = try await work()
+            if Task.isCancelled { return value }
+            // What took longer than the interval leaves out the times that it has missed.
+            let rounds = (elapsed() / every).rounded(.down) + 1
+            let wait = every * rounds - elapsed()
+            do { try await clock.sleep(for: max(wait, .zero)) } catch { return value }
+        }
+    }
+
+    private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
+    }
+}
+
+/// Writes the reports that were asked for.
+struct RunDocuments {
+    let wish: RunWish
+    let finder: BundleFinder
+
+    func write(_ summary: RunSummary) throws {
+        if let path = wish.junit { try write(JUnitReport.text(summary), to: path) }
+        if let path = wish.html { try write(HTMLReport.text(summary), to: path) }
+        if let path = wish.report { try write(RunReport(summary).json.text(.pretty) + "\n", to: path) }
+        let environment = finder.host.environment
+        if GitHubReport.isWanted(environment), let path = environment["GITHUB_STEP_SUMMARY"], !path.isEmpty {
+            let file = try LineFile(path, isNew: false)
+            file.write(GitHubReport.summary(summary))
+            try file.check()
+        }
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        let path = finder.absolute(path)
+        if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+            try Files.makeDirectories(String(path[..<slash]), mode: 0o755)
+        }
+        try Files.writeAtomically(Array(text.utf8), to: path, mode: 0o644)
+    }
+}
+
+/// A plan as a person reads it.
+enum PlanText {
+    static func text(_ plan: Plan, _ bundle: Bundle) -> String {
+        var table = Table(["STEP", "DOES", "EFFECT", "RUNS", "NEEDS", "IF"].map { TableColumn($0) })
+        for step in plan.steps {
+            table.append([
+                StyledText(step.id), StyledText(step.work), StyledText(Self.effect(of: step)),
+                StyledText(step.runs.map(String.init) ?? "?"), StyledText(step.needs.joined(separator: ", ")),
+                StyledText(step.condition ?? (step.isLast ? "always" : "")),
+            ])
+        }
+        return "\(bundle.name)\n" + table.lines(width: nil).map { $0.plainText + "\n" }.joined()
+    }
+
+    private static func effect(of step: PlannedStep) -> String {
+        [step.effect?.rawValue, step.sends ? "sends" : nil].compactMap(\.self).joined(separator: ", ")
+    }
+
+    /// What it can reach, a line each.
+    static func text(_ reachable: Reachable) -> String {
+        func list(_ words: [String]) -> String {
+            words.isEmpty ? "none" : words.map { PlainText.escape($0) }.joined(separator: ", ")
+        }
+        let effects =
+            switch reachable.effects {
+            case .reads: "what reads"
+            case .writes: "what reads and writes"
+            case .destroys: "what reads, writes and destroys"
+            }
+        let actions = reachable.actions.isEmpty ? "" : ", and \(list(reachable.actions))"
+        let limits = [
+            reachable.calls.map { "\($0) actions and tool calls" }, reachable.time.map { "begun within \($0.words)" },
+        ].compactMap(\.self).joined(separator: ", ")
+        var table = Table([TableColumn(""), TableColumn("")], showsHeader: false)
+        for (name, words) in [
+            ("it may do", effects + actions), ("servers", list(reachable.servers)),
+            ("files beneath", list(reachable.folders)), ("secrets", list(reachable.secrets)),
+            ("variables", list(reachable.variables)), ("programs", list(reachable.programs)),
+            ("tools unasked", list(reachable.tools)), ("at most", limits.isEmpty ? "no limit" : limits),
+        ] {
+            table.append([StyledText(name), StyledText(words)])
+        }
+        return table.lines(width: nil).map { $0.plainText + "\n" }.joined()
     }
 }

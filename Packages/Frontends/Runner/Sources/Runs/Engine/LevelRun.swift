@@ -239,3 +239,96 @@ struct LevelRun: Sendable {
 struct BundleProblems: Error {
     let problem: BundleProblem
 }
+
+/// One bundle of a run: the one that was started, or one that a step runs.
+///
+/// Each of its steps has it, so that it is shared and not copied.
+final class Level: Sendable {
+    let bundle: Bundle
+    let inputs: JSONObject
+    let environment: JSONObject
+    /// What stands before the keys of its steps, such as `outer/`.
+    let prefix: String
+    /// What this bundle and all around it permit.
+    let grant: Grant
+    /// What it and all around it can reach, as text: a result of before is only used again where that is the same.
+    let reachable: [JSON]
+    /// Whether it is run by a step of the end.
+    let isEnd: Bool
+    /// What `run` stands for.
+    let run: JSONObject
+
+    init(
+        bundle: Bundle, inputs: JSONObject, environment: JSONObject, prefix: String, grant: Grant,
+        reachable: [JSON], isEnd: Bool = false, run: JSONObject
+    ) {
+        (self.bundle, self.inputs, self.environment, self.prefix) = (bundle, inputs, environment, prefix)
+        (self.grant, self.reachable, self.isEnd, self.run) = (grant, reachable, isEnd, run)
+    }
+}
+
+/// What was decided about a step when its time had come.
+struct StepStart: Sendable {
+    let step: Step
+    let key: String
+    let decision: Decision
+
+    enum Decision: Sendable {
+        case run(Instances)
+        /// It does not run, for the reason that the outcome gives.
+        case settled(StepOutcome)
+        /// It was done in an earlier part of the run.
+        case restored(StepOutcome)
+    }
+
+    var isRestored: Bool {
+        if case .restored = decision { true } else { false }
+    }
+
+    enum Instances: Sendable {
+        case one(StepInstance)
+        case many([StepInstance])
+    }
+
+    init(_ step: Step, _ key: String, _ decision: Decision) {
+        self.step = step
+        self.key = key
+        self.decision = decision
+    }
+}
+
+/// One run of a step, with what it is given.
+struct StepInstance: Sendable {
+    let key: String
+    let arguments: JSONObject
+    /// What has to be the same for an earlier result to count; nil where none does.
+    let cacheKey: JSON?
+}
+
+extension Step {
+    /// The expressions in what it is run with, and where they stand.
+    var expressions: [(path: [String], expression: Expression)] {
+        var templates = [(path + ["with"], arguments)]
+        if let cache { templates.append((path + ["cache", "key"], cache.key)) }
+        switch spread {
+        case .matrix(let matrix)?:
+            templates += matrix.axes.map { (path + ["matrix", $0.name], $0.values) }
+            for (name, list) in [("include", matrix.include), ("exclude", matrix.exclude)] {
+                templates += list.enumerated().map { (path + ["matrix", name, String($0)], $1) }
+            }
+        case .foreach(let list)?: templates.append((path + ["foreach"], list))
+        case nil: break
+        }
+        return templates.flatMap { path, template in template.expressions.map { (path + $0.0, $0.1) } }
+    }
+}
+
+extension Expression {
+    /// Where it refers to what a step gave, and not only to how it ended.
+    var resultReferences: [Reference] {
+        references.filter { reference in
+            guard reference.path.first == "steps", reference.path.count > 1 else { return false }
+            return reference.path.count == 2 || ["result", "results", "outputs"].contains(reference.path[2])
+        }
+    }
+}

@@ -1,8 +1,11 @@
 public import Bundles
 public import Capabilities
 import Expressions
+import Glibc
 public import JSON
 import LoopKit
+public import Registry
+import Synchronization
 
 /// Runs a bundle: its steps in the order in which they need each other, side by side where they do not.
 ///
@@ -182,4 +185,61 @@ struct Stopwatch: Sendable {
         return { start.duration(to: clock.now) }
     }
 
+}
+
+/// How a run is done.
+public struct RunOptions: Sendable {
+    /// How many actions run at once, where the bundle does not say: as many as there are processors.
+    public var parallel = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    /// How long one attempt of a step may take that says nothing of it.
+    public var stepLimit = Duration.seconds(30 * 60)
+    /// How long a run may take whose bundle says nothing of it.
+    public var runLimit = Duration.seconds(6 * 3600)
+    /// How long the steps of the end may take together.
+    public var endLimit = Duration.seconds(10 * 60)
+    /// How many events of a step are kept.
+    public var eventsKept = 1_000
+
+    public init() {}
+}
+
+/// Does the actions of a run.
+public protocol StepPerformer: Sendable {
+    /// Does an action with what it is given, within its limit and within what the bundle and those around it permit.
+    ///
+    /// - Parameter step: the key of the step, or of the one of its runs, that it is done for.
+    func perform(
+        _ action: String, _ arguments: JSONObject, step: String, output: any ActionOutput, limit: Duration,
+        grant: Grant
+    ) async throws -> JSON
+    /// Does work within a limit, and ends with an error that says so when it is over.
+    func within<Value: Sendable>(
+        _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value
+}
+
+/// What has become of the steps of a run, for its report and for what has to go on after a stop.
+final class RunRecord: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var updates: [StepUpdate] = []
+        var outcomes: [String: StepOutcome] = [:]
+        var hasLost = false
+    }
+
+    var updates: [StepUpdate] { state.withLock { $0.updates } }
+
+    func outcome(of key: String) -> StepOutcome? { state.withLock { $0.outcomes[key] } }
+
+    /// Whether this is the first time that something cannot be written down.
+    func isFirstLoss() -> Bool { state.withLock { !exchange(&$0.hasLost, with: true) } }
+
+    /// - Parameter outcome: with what secrets there are in its result, as a value for steps of the end.
+    func add(_ update: StepUpdate, _ outcome: StepOutcome) {
+        state.withLock { state in
+            state.outcomes[update.key] = outcome
+            state.updates.append(update)
+        }
+    }
 }

@@ -199,3 +199,72 @@ extension X509Handle {
         }
     }
 }
+
+/// Owns a memory BIO of libcrypto, through which texts are read and written; freeing it wipes what it holds.
+@safe
+struct MemoryBIO: ~Copyable {
+    let handle: OpaquePointer
+
+    init() throws(CryptographyError) {
+        guard let handle = unsafe BIO_new(BIO_s_mem()) else { throw ErrorQueue.failure("get memory for a text") }
+        unsafe self.handle = handle
+    }
+
+    /// One that holds a copy of bytes to read.
+    static func holding(_ bytes: Span<UInt8>) throws(CryptographyError) -> MemoryBIO {
+        guard bytes.count <= limit else {
+            throw CryptographyError(.malformed, "\(bytes.count) bytes are too many for certificates and keys")
+        }
+        let bio = try MemoryBIO()
+        guard !bytes.isEmpty else { return bio }
+        let written = unsafe bytes.withUnsafeBytes { unsafe BIO_write(bio.handle, $0.baseAddress, Int32($0.count)) }
+        guard written == bytes.count else { throw ErrorQueue.failure("get memory for a text") }
+        return bio
+    }
+
+    deinit { unsafe BIO_free(handle) }
+
+    /// Much more than the bundle of all public authorities needs.
+    static let limit = 16 << 20
+
+    /// Lends what it holds.
+    borrowing func withContent<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        var start: UnsafePointer<UInt8>?
+        let count = unsafe ccryptography_bio_content(handle, &start)
+        return unsafe body(UnsafeBufferPointer(start: start, count: count))
+    }
+
+    /// What it holds as text, in which bad UTF-8 is repaired.
+    borrowing func text() -> String {
+        unsafe withContent { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// An address of 4 or 16 bytes, as certificates hold it.
+struct IPAddress: Hashable, CustomStringConvertible {
+    let bytes: [UInt8]
+
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Reads the usual forms, also `[::1]` as it stands in a URL, and leaves out a zone (`%eth0`).
+    init?(_ text: String) {
+        var text = text[...]
+        if text.hasPrefix("["), text.hasSuffix("]") { text = text.dropFirst().dropLast() }
+        if text.contains(":"), let zone = text.firstIndex(of: "%") { text = text[..<zone] }
+        guard !text.utf8.contains(0) else { return nil }
+        let (family, size) = text.contains(":") ? (AF_INET6, 16) : (AF_INET, 4)
+        var bytes = [UInt8](repeating: 0, count: size)
+        guard unsafe inet_pton(family, String(text), &bytes) == 1 else { return nil }
+        self.bytes = bytes
+    }
+
+    var description: String {
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+            unsafe inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, bytes, buffer.baseAddress, 64)
+                .map { unsafe String(cString: $0) } ?? Hexadecimal.encode(bytes)
+        }
+    }
+}

@@ -28,3 +28,47 @@ public enum Base64 {
         return Base64URL.decode(letters.dropLast(padding))
     }
 }
+
+/// Bytes as the letters that may stand in an address, without padding (RFC 4648, section 5).
+public enum Base64URL {
+    public static func encode(_ bytes: [UInt8]) -> String {
+        var text = ""
+        for character in Base64.encode(bytes) where character != "=" {
+            switch character {
+            case "+": text.append("-")
+            case "/": text.append("_")
+            default: text.append(character)
+            }
+        }
+        return text
+    }
+
+    /// The bytes behind a text, or nil when it is no such text.
+    public static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        guard text.utf8.count % 4 != 1 else { return nil }
+        var bytes: [UInt8] = []
+        var (held, count): (UInt32, Int) = (0, 0)
+        for character in text.utf8 {
+            guard let value = value(character) else { return nil }
+            held = held << 6 | value
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: held >> UInt32(count)))
+            }
+        }
+        // Bits that no byte takes: with them set, two texts would be the same bytes.
+        return held & (1 << UInt32(count) - 1) == 0 ? bytes : nil
+    }
+
+    private static func value(_ character: UInt8) -> UInt32? {
+        switch character {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+}

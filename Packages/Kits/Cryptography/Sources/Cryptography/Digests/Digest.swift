@@ -96,3 +96,41 @@ extension Digest {
         return unsafe String(cString: OpenSSL_version(OPENSSL_VERSION_STRING))
     }
 }
+
+/// Codes that prove that whoever wrote a message knew a key.
+public enum HMAC {
+    /// The code of a message, 32 bytes; compare it with `ConstantTime.equal`.
+    public static func sha256(_ message: Span<UInt8>, key: SecretBytes) throws(CryptographyError) -> [UInt8] {
+        guard key.count <= Int32.max else { throw CryptographyError(.parameters, "the key is too long") }
+        ErrorQueue.clear()
+        var made = false
+        let code = key.withBytes { secret in
+            unsafe [UInt8](unsafeUninitializedCapacity: 32) { buffer, filled in
+                made = unsafe secret.withUnsafeBytes { key in
+                    unsafe message.withUnsafeBytes { text in
+                        unsafe COpenSSL.HMAC(
+                            EVP_sha256(), key.baseAddress, Int32(key.count),
+                            text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count, buffer.baseAddress, nil)
+                            != nil
+                    }
+                }
+                filled = made ? 32 : 0
+            }
+        }
+        guard made else { throw ErrorQueue.failure("authenticate a message") }
+        return code
+    }
+}
+
+/// Comparison whose duration says nothing about where two values differ.
+public enum ConstantTime {
+    /// Whether both hold the same bytes; only the lengths may be learnt from the time this takes.
+    public static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        return unsafe left.withUnsafeBytes { first in
+            unsafe right.withUnsafeBytes { second in
+                unsafe first.isEmpty || CRYPTO_memcmp(first.baseAddress, second.baseAddress, first.count) == 0
+            }
+        }
+    }
+}

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The state between the lines of an event stream, and what each line does to it.
 struct EventReader: Sendable {
     /// Where the data of an event is that has ended.
@@ -264,5 +266,66 @@ extension EventReader {
     private static func tooLarge(_ what: String, _ limit: Int) -> HTTPError {
         HTTPError(
             .tooLarge, "the event stream was ended: \(what) is larger than the limit of \(limit) bytes", status: .ok)
+    }
+}
+
+/// A field that an event stream may have. Names are compared byte by byte: `Data` is another field.
+struct EventField {
+    private let name: StaticString
+
+    static let data = EventField(name: "data")
+    static let event = EventField(name: "event")
+    static let id = EventField(name: "id")
+    static let retry = EventField(name: "retry")
+    static let error = EventField(name: "error")
+
+    /// Where the value is when the line is this field: after the colon and one space, or empty without a colon.
+    @inline(__always)
+    func value(in chunk: UnsafeRawBufferPointer, _ line: Range<Int>) -> Range<Int>? {
+        let count = name.utf8CodeUnitCount
+        guard line.count >= count, let base = chunk.baseAddress,
+            unsafe memcmp(base + line.lowerBound, name.utf8Start, count) == 0
+        else { return nil }
+        var start = line.lowerBound + count
+        guard start < line.upperBound else { return start..<start }
+        guard unsafe chunk[start] == UInt8(ascii: ":") else { return nil }
+        start += 1
+        if start < line.upperBound, unsafe chunk[start] == UInt8(ascii: " ") { start += 1 }
+        return start..<line.upperBound
+    }
+}
+
+extension String {
+    /// Whether its UTF-8 is exactly these bytes.
+    func hasBytes(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let same = unsafe utf8.withContiguousStorageIfAvailable { own in
+            guard own.count == bytes.count else { return false }
+            guard let left = own.baseAddress, let right = bytes.baseAddress else { return true }
+            return unsafe memcmp(left, right, own.count) == 0
+        }
+        return same ?? false
+    }
+}
+
+/// Where the next line of a chunk ends, whether CR or LF comes first. The place of the next one of each is remembered,
+/// so that a chunk is searched once for each and not once for every line.
+struct LineEnds {
+    private var nextFeed = -1
+    private var nextReturn = -1
+
+    /// The first line end at or after the position, or the count of the chunk when it has none.
+    @inline(__always)
+    mutating func next(in chunk: UnsafeRawBufferPointer, from position: Int) -> Int {
+        if nextFeed < position { nextFeed = unsafe Self.find(10, in: chunk, from: position) }
+        if nextReturn < position { nextReturn = unsafe Self.find(13, in: chunk, from: position) }
+        return min(nextFeed, nextReturn)
+    }
+
+    @inline(__always)
+    private static func find(_ byte: Int32, in chunk: UnsafeRawBufferPointer, from position: Int) -> Int {
+        guard position < chunk.count, let base = chunk.baseAddress,
+            let found = unsafe memchr(base + position, byte, chunk.count - position)
+        else { return chunk.count }
+        return unsafe UnsafeRawPointer(found) - base
     }
 }

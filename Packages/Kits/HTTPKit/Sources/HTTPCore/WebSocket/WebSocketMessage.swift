@@ -26,3 +26,68 @@ public struct WebSocketMessage: Sendable, Hashable {
         kind == .text ? String(decoding: bytes, as: UTF8.self) : nil
     }
 }
+
+/// Why a WebSocket was closed, as one side told the other.
+public struct WebSocketClose: Sendable, Hashable {
+    /// Nil when the frame gave none.
+    public let code: WebSocketCloseCode?
+    public let reason: String
+
+    public init(_ code: WebSocketCloseCode?, _ reason: String = "") {
+        self.code = code
+        self.reason = reason
+    }
+}
+
+extension WebSocketClose: CustomStringConvertible {
+    public var description: String {
+        let code = code.map { "code \($0.rawValue)" } ?? "no code"
+        return reason.isEmpty ? code : "\(code), \"\(reason)\""
+    }
+}
+
+/// The number that says why a WebSocket is closed (RFC 6455, section 7.4).
+public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
+    public let rawValue: UInt16
+
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// Everything was done.
+    public static let normal = WebSocketCloseCode(rawValue: 1000)
+    /// The server stops, or the page is left.
+    public static let goingAway = WebSocketCloseCode(rawValue: 1001)
+    public static let protocolError = WebSocketCloseCode(rawValue: 1002)
+    /// A kind of data that this side does not take.
+    public static let unsupportedData = WebSocketCloseCode(rawValue: 1003)
+    /// A text that is not UTF-8.
+    public static let invalidData = WebSocketCloseCode(rawValue: 1007)
+    public static let policyViolation = WebSocketCloseCode(rawValue: 1008)
+    public static let tooLarge = WebSocketCloseCode(rawValue: 1009)
+    public static let missingExtension = WebSocketCloseCode(rawValue: 1010)
+    public static let internalError = WebSocketCloseCode(rawValue: 1011)
+    public static let serviceRestart = WebSocketCloseCode(rawValue: 1012)
+    public static let tryAgainLater = WebSocketCloseCode(rawValue: 1013)
+
+    /// Whether it may stand in a frame: 1004 to 1006 and 1015 may not, and below 3000 only what is registered.
+    public var isValidOnWire: Bool {
+        switch rawValue {
+        case 1000...1003, 1007...1014, 3000...4999: true
+        default: false
+        }
+    }
+}
+
+/// What a peer did that RFC 6455 does not allow, or a limit of ours that it went over; the connection is to be failed.
+public struct WebSocketViolation: Error, Sendable, Hashable {
+    /// What the other side is told.
+    public let closeCode: WebSocketCloseCode
+    /// What was wrong, for a person: "a frame uses reserved bits".
+    public let message: String
+
+    init(_ closeCode: WebSocketCloseCode = .protocolError, _ message: String) {
+        self.closeCode = closeCode
+        self.message = message
+    }
+}

@@ -1,3 +1,6 @@
+public import Capabilities
+public import HTTPCore
+
 /// Writes the body of an answer while it is made. Several tasks may write; their pieces do not mix.
 public struct BodyWriter: Sendable {
     let connection: Connection
@@ -20,4 +23,57 @@ public struct BodyWriter: Sendable {
     public func begin() async throws {
         try await connection.writePiece([], of: number)
     }
+}
+
+/// Sends server-sent events to one client. A comment goes out by itself when the stream is silent for long.
+public struct EventStreamWriter: Sendable {
+    let body: BodyWriter
+    /// The id of the last event that the client had before it came back, if it told one.
+    public let lastEventID: String?
+
+    /// Sends an event, and waits while the client does not read.
+    ///
+    /// Throws `CancellationError` once the client went away, `ClientGone` when it did not read for too long, and
+    /// `HTTPError` for a type or an id with a line end.
+    public func send(_ event: ServerSentEvent) async throws {
+        try await body.write(try event.encoded())
+    }
+
+    /// Sends an event with this text: `try await events.send(data: json.text())`.
+    public func send(data: String, type: String? = nil, id: String? = nil) async throws {
+        var writer = EventWriter()
+        try writer.event(data, type: type, id: id)
+        try await body.write(writer.take())
+    }
+
+    /// Sends what an `EventWriter` has written: several events at once.
+    public func send(written bytes: [UInt8]) async throws {
+        try await body.write(bytes)
+    }
+
+    /// Sends what an `EventWriter` has written without waiting: for one who tells of things where they happen, and may not
+    /// be held up there. False while the client has not taken all of it; then `flushed` waits for that.
+    ///
+    /// Throws `ClientGone` once the client went away.
+    public func offer(written bytes: [UInt8]) throws -> Bool {
+        try body.connection.offerPiece(bytes, of: body.number)
+    }
+
+    /// Waits until the client has taken everything, and throws what `send` throws.
+    public func flushed() async throws {
+        try await body.begin()
+    }
+}
+
+/// The client cannot be answered any more: it went away, or it does not read.
+public struct ClientGone: Failure, Hashable {
+    public let message: String
+
+    public var code: String { "server.client-gone" }
+    public var exit: ExitCode { .unreachable }
+
+    static let closed = ClientGone(message: "the client closed the connection before it had the whole answer")
+    static let stalled = ClientGone(message: "the client did not read its answer for too long, and was dropped")
+    static let silent = ClientGone(message: "the client gave no sign of life when it was asked for one")
+    static let finished = ClientGone(message: "the answer was finished before; nothing can be added to it")
 }

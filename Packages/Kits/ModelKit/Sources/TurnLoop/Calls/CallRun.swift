@@ -281,3 +281,46 @@ private func asModel(_ run: () async throws -> ToolResult) async throws -> ToolR
     try caller.grant.use()
     return try await Caller.$current.withValue(caller.narrowed(by: .model), operation: run)
 }
+
+/// What the model is told of calls that were not done or went wrong.
+enum CallWords {
+    static let stopped = "stopped by the person before it was done"
+    static let brokenOff = "not done, because the answer that asked for it broke off"
+    static let refused = "not done, because the answer was held back by a filter"
+    static let nobody = "not done: nobody was there to approve this call"
+    static let forbidden = "not done: a rule of the person denies this call"
+    static let restless =
+        "not done: what it reaches was changed by somebody else each time it was agreed to; look at it again first"
+    static let unknownEnd = "no result of this call is known: the program ended before it was done"
+
+    static func rounds(_ limit: Int) -> String {
+        "not done: the model has been asked \(limit) times in this turn, which is the limit"
+    }
+
+    static func tooMany(_ limit: Int) -> String {
+        "not done: one answer may hold up to \(limit) calls; make it again in the next answer"
+    }
+
+    static func tooSlow(_ limit: Duration) -> String {
+        "the tool did not answer within \(limit.words) and was stopped"
+    }
+
+    static func declined(_ reason: String?) -> String {
+        "not done: the person does not allow this call" + (reason.map { ": \(said($0))" } ?? "")
+    }
+
+    static func malformed(_ reason: String) -> String {
+        "the call could not be read: \(said(reason)); write it again with its input as one JSON object"
+    }
+
+    static func impossible(_ error: any Error) -> String { said(AnyFailure(error).message) }
+
+    static func failed(_ error: any Error) -> String {
+        "the tool could not be used: \(said(AnyFailure(error).message))"
+    }
+
+    /// Words from elsewhere, short and harmless.
+    private static func said(_ words: String) -> String {
+        PlainText.escape(words.count > 500 ? words.prefix(500) + "…" : words)
+    }
+}

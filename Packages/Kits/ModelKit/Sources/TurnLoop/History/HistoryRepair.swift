@@ -1,4 +1,5 @@
 public import Capabilities
+import JSON
 
 /// Makes a history one that every provider takes, whatever it has been through.
 ///
@@ -58,5 +59,101 @@ public enum HistoryRepair {
             default: false
             }
         }
+    }
+}
+
+extension Message {
+    /// The calls that have to be answered, the malformed ones with their text as input, in order.
+    var openCalls: [ToolCall] {
+        parts.compactMap { part in
+            switch part {
+            case .call(let call): call.isDone ? nil : call
+            case .malformedCall(let call): ToolCall(id: call.id, name: call.name, input: .string(call.text))
+            default: nil
+            }
+        }
+    }
+}
+
+/// Sees to it that each call of a message has an id of its own, because some servers number them carelessly.
+enum CallIdentity {
+    static func distinct(_ message: Message) -> Message {
+        var message = message
+        var taken: Set<String> = []
+        for index in message.parts.indices {
+            switch message.parts[index] {
+            case .call(var call) where !call.isDone:
+                call.id = free(call.id, &taken)
+                message.parts[index] = .call(call)
+            case .malformedCall(var call):
+                call.id = free(call.id, &taken)
+                message.parts[index] = .malformedCall(call)
+            default: break
+            }
+        }
+        return message
+    }
+
+    /// The id itself, or the id with a number. Providers take letters, digits, `_` and `-` only.
+    private static func free(_ id: String, _ taken: inout Set<String>) -> String {
+        let wanted = id.isEmpty ? "call" : id
+        var name = wanted
+        var number = 1
+        while !taken.insert(name).inserted {
+            number += 1
+            name = "\(wanted)_\(number)"
+        }
+        return name
+    }
+}
+
+/// Shortens what tools have brought to what a model can bear. The conversation keeps the whole.
+enum ResultTrim {
+    static func trimmed(_ messages: [Message], to limit: Int) -> [Message] {
+        messages.map { message in
+            guard message.role == .tool else { return message }
+            var message = message
+            for index in message.parts.indices {
+                guard case .result(var result) = message.parts[index], result.content.utf8.count > limit else {
+                    continue
+                }
+                result.content = trimmed(result.content, to: limit)
+                message.parts[index] = .result(result)
+            }
+            return message
+        }
+    }
+
+    /// The beginning and the end, which mostly holds the error or the sum, with a note between them. The same text is
+    /// always cut at the same places, so that a provider's cache goes on to fit.
+    static func trimmed(_ text: String, to limit: Int) -> String {
+        let count = text.utf8.count
+        guard count > limit else { return text }
+        let head = text.utf8.index(text.startIndex, offsetBy: max(0, limit) / 4 * 3)
+        let tail = text.utf8.index(text.endIndex, offsetBy: -(max(0, limit) / 4))
+        // Not through a character.
+        let first = text[..<head.roundedDown(in: text)]
+        let last = text[tail.roundedUp(in: text)...]
+        let missing = count - first.utf8.count - last.utf8.count
+        let note = "[… \(missing) of \(count) bytes are left out here; ask for a part of it to see them …]"
+        return "\(first)\n\(note)\n\(last)"
+    }
+}
+
+extension String.Index {
+    fileprivate func roundedDown(in text: String) -> String.Index {
+        var index = self
+        while index > text.startIndex, index.samePosition(in: text.unicodeScalars) == nil {
+            index = text.utf8.index(before: index)
+        }
+        return index
+    }
+
+    fileprivate func roundedUp(in text: String) -> String.Index {
+        var index = self
+        while index < text.endIndex, index.samePosition(in: text.unicodeScalars) == nil {
+            index = text.utf8.index(after: index)
+        }
+        return index
     }
 }

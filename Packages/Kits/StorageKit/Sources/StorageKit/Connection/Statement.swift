@@ -132,3 +132,79 @@ final class Statement {
         return text
     }
 }
+
+/// The text of a statement, which can only be written as a literal without interpolation.
+///
+/// So no value gets into it by accident: values are bound to its `?`. Literals may be joined with `+`.
+public struct SQL: ExpressibleByStringLiteral, Sendable, Hashable {
+    let text: String
+
+    public init(stringLiteral literal: StaticString) {
+        text = literal.description
+    }
+
+    /// Takes any text. Who calls this answers for what is in it.
+    public init(raw text: String) {
+        self.text = text
+    }
+
+    public static func + (left: SQL, right: SQL) -> SQL {
+        SQL(raw: left.text + right.text)
+    }
+}
+
+/// One row of a result, lent while it is the current one.
+public struct Row: ~Copyable {
+    private let statement: Statement
+
+    init(_ statement: Statement) {
+        self.statement = statement
+    }
+
+    /// The value of a column, counted from 0, as the type that the caller wants: `let id: Int = try row[0]`.
+    ///
+    /// A value of another type is an error and never a silent zero; no value is one unless an optional is wanted.
+    public subscript<Value: Storable>(column: Int) -> Value {
+        get throws(StorageError) {
+            let stored = try statement.value(at: column)
+            guard let value = Value(stored: stored) else {
+                throw StorageError(.mismatch, "column \(column) holds \(stored.name) that is no \(Value.self)")
+            }
+            return value
+        }
+    }
+}
+
+extension Statement {
+    /// Lends the current row.
+    func lend<Result>(to body: (borrowing Row) throws -> Result) throws -> Result {
+        // A name for it, because the optimizer of Swift 6.3 aborts on a row that is passed on as it is made.
+        let row = Row(self)
+        return try body(row)
+    }
+}
+
+/// Prepared statements that are not in use, by their text.
+struct StatementCache {
+    private static let limit = 64
+
+    /// The one that was used last comes last.
+    private var idle: [Statement] = []
+
+    /// Gives one away; the same text asked for meanwhile, as in a nested loop, is prepared anew.
+    mutating func take(_ sql: String) -> Statement? {
+        // Most calls want one of the last few, and a literal is equal to itself by its address: no text is looked through.
+        guard let index = idle.lastIndex(where: { $0.sql == sql }) else { return nil }
+        return idle.remove(at: index)
+    }
+
+    /// Takes one back; over the limit, the one that was used longest ago goes.
+    mutating func put(_ statement: Statement) {
+        idle.append(statement)
+        if idle.count > Self.limit { idle.removeFirst() }
+    }
+
+    mutating func removeAll() {
+        idle = []
+    }
+}

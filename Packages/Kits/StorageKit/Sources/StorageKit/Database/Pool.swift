@@ -185,3 +185,108 @@ extension Pool {
         for closer in leavings.closers { closer.resume() }
     }
 }
+
+/// A place for one connection, opened when it is first needed.
+///
+/// Safe to hand over: whoever took a lane out of its pool is the only one to use it until it is put back, and the lock
+/// of the pool orders the two.
+final class Lane: @unchecked Sendable {
+    private var connection: Connection?
+
+    /// Does work on the connection with a way to stop it.
+    func use<Result>(
+        _ cancellation: Cancellation?, open: (Cancellation?) throws -> Connection,
+        _ body: (Connection) throws -> Result
+    ) throws -> Result {
+        // Somebody has put another file in the place of ours: what is written into the old one, nobody reads again.
+        if connection?.hasMoved == true { close() }
+        let connection = try connection ?? open(cancellation)
+        self.connection = connection
+        connection.watch.cancellation = cancellation
+        defer {
+            connection.watch.cancellation = nil
+            // One that could not undo a transaction closed itself; the next work gets a new one.
+            if connection.isClosed { self.connection = nil }
+        }
+        return try body(connection)
+    }
+
+    func close() {
+        connection?.close()
+        connection = nil
+    }
+}
+
+/// One piece of work that waits for a connection, and the caller that waits for the work.
+struct Job: Sendable {
+    /// Also who it is: no two jobs share one.
+    let cancellation: Cancellation
+    /// Does the work in a lane and tells the caller.
+    let run: @Sendable (Lane) -> Void
+    /// Tells the caller that it will not be done.
+    let refuse: @Sendable (any Error) -> Void
+}
+
+/// Jobs in the order of their coming, of which any one can be taken out. Each step takes the same time however many wait.
+struct JobQueue {
+    private var jobs: [ObjectIdentifier: (ticket: UInt64, job: Job)] = [:]
+    /// With those that were taken out since: their tickets say so.
+    private var order: [(key: ObjectIdentifier, ticket: UInt64)] = []
+    /// How many at the front have gone. They are let go of now and then: each by itself would move all behind it.
+    private var gone = 0
+    private var lastTicket: UInt64 = 0
+
+    var count: Int { jobs.count }
+
+    mutating func append(_ job: Job) {
+        lastTicket += 1
+        let key = ObjectIdentifier(job.cancellation)
+        jobs[key] = (lastTicket, job)
+        order.append((key, lastTicket))
+    }
+
+    mutating func popFirst() -> Job? {
+        defer { tidy() }
+        while gone < order.count {
+            let (key, ticket) = order[gone]
+            gone += 1
+            if jobs[key]?.ticket == ticket { return jobs.removeValue(forKey: key)?.job }
+        }
+        return nil
+    }
+
+    mutating func remove(_ cancellation: Cancellation) -> Job? {
+        defer { tidy() }
+        return jobs.removeValue(forKey: ObjectIdentifier(cancellation))?.job
+    }
+
+    private mutating func tidy() {
+        guard order.count > 2 * jobs.count + 16 else { return }
+        order = order[gone...].filter { jobs[$0.key]?.ticket == $0.ticket }
+        gone = 0
+    }
+}
+
+/// What the threads of a database have to tell, until the caller whose work made them is back: only its task knows who is
+/// to be told.
+final class Notices: Sendable {
+    private let waiting = Mutex<[StorageNotice]>([])
+    private let receive: @Sendable (StorageNotice) -> Void
+
+    init(_ receive: @escaping @Sendable (StorageNotice) -> Void) {
+        self.receive = receive
+    }
+
+    func add(_ notice: StorageNotice) {
+        waiting.withLock { $0.append(notice) }
+    }
+
+    /// Tells what there is, in the task and on the thread of the caller.
+    func tell() {
+        let notices = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for notice in notices { receive(notice) }
+    }
+}

@@ -147,3 +147,34 @@ extension Timestamp {
         return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 }
+
+/// What a finished transaction survives. A killed process loses nothing with either.
+public enum Durability: Sendable {
+    /// A loss of power too: each transaction waits for the disk. For settings, pins, tokens.
+    case full
+    /// After a loss of power the last transactions may be missing, never half of one. For history and traces.
+    case normal
+
+    var pragma: SQL {
+        switch self {
+        case .full: "PRAGMA synchronous = FULL"
+        case .normal: "PRAGMA synchronous = NORMAL"
+        }
+    }
+}
+
+/// Something that a person should know although the work went on.
+public struct StorageNotice: Sendable, Hashable {
+    /// What happened and where the old data is now, in a sentence without a final stop.
+    public let message: String
+    /// Where the damaged file was put; nil where none was.
+    public var setAside: String?
+
+    /// Tells it by `say`, or on standard error where nobody listens: data that was put away is never a secret.
+    public func tell(_ say: ((String) -> Void)?) {
+        if let say { return say(message) }
+        let line = Array("\(message)\n".utf8)
+        // Whoever closed standard error wants to hear nothing.
+        _ = unsafe write(STDERR_FILENO, line, line.count)
+    }
+}

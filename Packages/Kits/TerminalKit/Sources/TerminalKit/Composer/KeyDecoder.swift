@@ -135,3 +135,109 @@ struct KeyDecoder: Sendable {
         0x19: .yank, 0x1A: .suspend, 0x7F: .deleteBackward,
     ]
 }
+
+/// What a person did at the keyboard.
+enum ComposerKey: Equatable, Sendable {
+    /// A character, or a part of one.
+    case text(Unicode.Scalar)
+    /// A text that was pasted, with line feeds between its lines and nothing that commands a terminal.
+    case paste(String)
+    /// The same, whose end did not come.
+    case cutPaste(String)
+    case submit, newLine
+    case left, right, up, down
+    case wordLeft, wordRight
+    case lineStart, lineEnd
+    case deleteBackward, deleteForward
+    case deleteWordBackward, deleteSpacedWordBackward, deleteWordForward
+    case deleteToLineStart, deleteToLineEnd
+    case yank
+    case complete, search, escape, abandon
+    case interrupt, end, clearScreen, suspend
+}
+
+/// A control sequence that a key sends: numbers, and a final byte.
+struct KeySequence: Sendable {
+    private let numbers: [Int]
+    private let final: Unicode.Scalar
+
+    init(parameters: [UInt8] = [], final: UInt8) {
+        // Others than digits and semicolons stand in replies of the terminal, which are no keys.
+        numbers = parameters.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map {
+            Int(String(decoding: $0, as: UTF8.self)) ?? 0
+        }
+        self.final = Unicode.Scalar(final)
+    }
+
+    private var first: Int { numbers.first ?? 0 }
+    /// Shift is 1, Alt 2 and Ctrl 4, and one is added.
+    private var modifiers: Int { numbers.count > 1 ? max(0, numbers[1] - 1) : 0 }
+    private var isByWord: Bool { modifiers & 0b110 != 0 }
+
+    var beginsPaste: Bool { final == "~" && first == 200 }
+
+    var key: ComposerKey? {
+        switch final {
+        case "A": .up
+        case "B": .down
+        case "C": isByWord ? .wordRight : .right
+        case "D": isByWord ? .wordLeft : .left
+        case "H": .lineStart
+        case "F": .lineEnd
+        case "M": .submit
+        case "~": tilde
+        // As terminals say it that tell more about a key: its code, and the modifiers.
+        case "u": first == 13 ? (modifiers == 0 ? .submit : .newLine) : first == 27 ? .escape : nil
+        default: nil
+        }
+    }
+
+    private var tilde: ComposerKey? {
+        switch first {
+        case 1, 7: .lineStart
+        case 4, 8: .lineEnd
+        case 3: isByWord ? .deleteWordForward : .deleteForward
+        case 27 where numbers.count > 2 && numbers[2] == 13: .newLine
+        default: nil
+        }
+    }
+}
+
+/// A text that the terminal marks as pasted, byte by byte up to the mark of its end.
+struct PastedText: Sendable {
+    enum Step {
+        case more, end
+        /// The person pressed Ctrl-C twice, since the end did not come.
+        case interrupted
+    }
+
+    private static let endMark = Array("\u{1B}[201~".utf8)
+    private static let interrupts: [UInt8] = [0x03, 0x03]
+
+    private var bytes: [UInt8] = []
+
+    mutating func receive(_ byte: UInt8) -> Step {
+        bytes.append(byte)
+        // More than a text may have is counted no further, so that it is refused and not kept.
+        if bytes.count > 2 * Composer.limit { bytes.removeSubrange(Composer.limit + 1..<bytes.count - 8) }
+        if byte == UInt8(ascii: "~"), drop(Self.endMark) { return .end }
+        if byte == 0x03, drop(Self.interrupts) { return .interrupted }
+        return .more
+    }
+
+    /// What arrived, with line feeds between its lines, and harmless.
+    var text: String {
+        // Terminals send the Return key for the end of a line.
+        let lines = String(decoding: bytes, as: UTF8.self).split(omittingEmptySubsequences: false) {
+            $0 == "\r\n" || $0 == "\r" || $0 == "\n"
+        }
+        return Sanitizer.sanitize(lines.joined(separator: "\n"))
+    }
+
+    /// Takes `mark` away from the end, if it stands there.
+    private mutating func drop(_ mark: [UInt8]) -> Bool {
+        guard bytes.count >= mark.count, bytes.suffix(mark.count).elementsEqual(mark) else { return false }
+        bytes.removeLast(mark.count)
+        return true
+    }
+}

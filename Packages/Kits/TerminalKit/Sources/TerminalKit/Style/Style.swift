@@ -32,3 +32,30 @@ public struct Style: Sendable, Hashable {
     /// Text as the terminal draws it.
     public static let plain = Style()
 }
+
+/// An address that text may lead to: http, https or mailto, in characters that end no escape sequence.
+public struct LinkTarget: Sendable, Hashable {
+    /// The address, printable ASCII only; everything else in it is percent-encoded.
+    public let address: String
+
+    /// Terminals refuse longer ones.
+    private static let maximumLength = 2_000
+
+    /// The target that `address` names, or nothing when it has another scheme or is too long.
+    public init?(_ address: String) {
+        let scheme = address.prefix { $0 != ":" }.lowercased()
+        guard ["http", "https", "mailto"].contains(scheme), address.utf8.count > scheme.utf8.count + 1 else {
+            return nil
+        }
+        var encoded = ""
+        for byte in address.utf8 {
+            if byte > 0x20 && byte < 0x7F {
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                encoded += "%" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        guard encoded.utf8.count <= Self.maximumLength else { return nil }
+        self.address = encoded
+    }
+}

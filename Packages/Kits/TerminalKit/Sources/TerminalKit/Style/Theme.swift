@@ -134,3 +134,142 @@ extension Theme {
     /// The choice for the work under way; nil where no frontend has said so.
     @TaskLocal public static var chosen: Choice?
 }
+
+/// The names under which colours are used; nothing but a theme knows the colours themselves.
+public enum ThemeToken: String, Sendable, Hashable, CaseIterable {
+    /// The page.
+    case background
+    /// Text on the page.
+    case foreground
+    /// Quiet surfaces.
+    case muted
+    /// Text of less importance.
+    case mutedForeground = "muted-foreground"
+    /// Surfaces above the page.
+    case popover
+    /// Text above the page.
+    case popoverForeground = "popover-foreground"
+    /// Framed surfaces.
+    case card
+    /// Text in a frame.
+    case cardForeground = "card-foreground"
+    /// Lines between things.
+    case border
+    /// Fields that take input.
+    case input
+    /// The main action.
+    case primary
+    /// Text on the main action.
+    case primaryForeground = "primary-foreground"
+    /// Other actions.
+    case secondary
+    /// Text on other actions.
+    case secondaryForeground = "secondary-foreground"
+    /// What succeeded or is selected.
+    case accent
+    /// Text on what succeeded or is selected.
+    case accentForeground = "accent-foreground"
+    /// What failed or destroys.
+    case destructive
+    /// Text on what failed or destroys.
+    case destructiveForeground = "destructive-foreground"
+    /// What is running or has the focus.
+    case ring
+    /// The first series of a chart.
+    case chart1 = "chart-1"
+    /// The second series of a chart.
+    case chart2 = "chart-2"
+    /// The third series of a chart.
+    case chart3 = "chart-3"
+    /// The fourth series of a chart.
+    case chart4 = "chart-4"
+    /// The fifth series of a chart.
+    case chart5 = "chart-5"
+
+    // MARK: Hues of text, which the palette above lacks
+
+    /// The words that an error begins with.
+    case error
+    /// The words that a warning begins with.
+    case warning
+    /// A line that a change adds.
+    case added
+    /// A line that a change takes away.
+    case removed
+    /// A word of a programming language.
+    case keyword
+    /// A text in quotes.
+    case string
+    /// A number, or another value.
+    case number
+    /// What the compiler does not read.
+    case comment
+    /// Code in the midst of a sentence.
+    case code
+    /// What leads elsewhere.
+    case link
+    /// A title.
+    case heading
+}
+
+/// A colour as hue in degrees, saturation and lightness in percent.
+public struct HSLColor: Sendable, Hashable {
+    /// 0 is red, 120 green, 240 blue.
+    public var hue: Int
+    /// 0 is grey, 100 the pure colour.
+    public var saturation: Int
+    /// 0 is black, 100 white.
+    public var lightness: Int
+
+    /// A colour; values outside their ranges are brought inside.
+    public init(_ hue: Int, _ saturation: Int, _ lightness: Int) {
+        self.hue = ((hue % 360) + 360) % 360
+        self.saturation = min(100, max(0, saturation))
+        self.lightness = min(100, max(0, lightness))
+    }
+}
+
+extension HSLColor {
+    /// The parts of a 24-bit colour, each up to 255.
+    var rgb: (red: Int, green: Int, blue: Int) {
+        let light = Double(lightness) / 100
+        let amount = Double(saturation) / 100 * min(light, 1 - light)
+        func part(_ offset: Double) -> Int {
+            let turn = (offset + Double(hue) / 30).truncatingRemainder(dividingBy: 12)
+            return Int(((light - amount * max(-1, min(turn - 3, 9 - turn, 1))) * 255).rounded())
+        }
+        return (part(0), part(8), part(4))
+    }
+
+    /// The nearest of xterm's 6×6×6 cube and 24 greys.
+    var xterm256: Int {
+        let (red, green, blue) = rgb
+        let levels = [0, 95, 135, 175, 215, 255]
+        func nearest(_ value: Int) -> Int {
+            levels.indices.min { abs(levels[$0] - value) < abs(levels[$1] - value) } ?? 0
+        }
+        func distance(_ other: (Int, Int, Int)) -> Int {
+            let (r, g, b) = (red - other.0, green - other.1, blue - other.2)
+            return r * r + g * g + b * b
+        }
+        let cube = (nearest(red), nearest(green), nearest(blue))
+        let step = min(23, max(0, ((red + green + blue) / 3 - 3) / 10))
+        let grey = 8 + 10 * step
+        let isGreyNearer = distance((grey, grey, grey)) < distance((levels[cube.0], levels[cube.1], levels[cube.2]))
+        return isGreyNearer ? 232 + step : 16 + 36 * cube.0 + 6 * cube.1 + cube.2
+    }
+
+    /// The SGR parameter of a colour that the person's own terminal theme keeps legible.
+    func ansi16(isLight: Bool = false) -> Int {
+        guard saturation >= 40 else { return (isLight ? lightness <= 30 : lightness >= 70) ? 39 : 90 }
+        return switch hue {
+        // Few terminals have a yellow that can be read on white.
+        case 30..<90: isLight ? 35 : 33
+        case 90..<150: 32
+        case 150..<210: 36
+        case 210..<270: 34
+        case 270..<330: 35
+        default: 31
+        }
+    }
+}

@@ -77,3 +77,135 @@ struct LineChanges: Sendable {
         }
     }
 }
+
+/// Finds a short way through the grid of two texts: right removes a line, down adds one, and a diagonal keeps one that
+/// both have. The shortest one is found from both ends at once; where they meet, the grid is cut into two smaller ones.
+struct PathSearch {
+    /// Edits from each end after which the shortest way is no longer looked for: the search then goes on from the
+    /// places that got furthest.
+    private static let largestCost = 256
+    /// Steps for all of it, after which what is left counts as changed altogether.
+    private static let largestEffort = 20_000_000
+
+    private struct Box {
+        var old: Range<Int>
+        var new: Range<Int>
+    }
+
+    private let old: [Int32]
+    private let new: [Int32]
+    private(set) var removed: [Bool]
+    private(set) var added: [Bool]
+    /// The furthest place on each diagonal, as a number of old lines, from the beginning and from the end.
+    private var forward: [Int]
+    private var backward: [Int]
+    private var effort = 0
+
+    init(from old: [Int32], to new: [Int32]) {
+        self.old = old
+        self.new = new
+        removed = [Bool](repeating: false, count: old.count)
+        added = [Bool](repeating: false, count: new.count)
+        forward = [Int](repeating: 0, count: 2 * Self.largestCost + 5)
+        backward = forward
+    }
+
+    mutating func run() {
+        var boxes = [Box(old: 0..<old.count, new: 0..<new.count)]
+        while var box = boxes.popLast() {
+            trim(&box)
+            if box.old.isEmpty || box.new.isEmpty || effort > Self.largestEffort {
+                for index in box.old { removed[index] = true }
+                for index in box.new { added[index] = true }
+            } else {
+                let (x, y) = meet(in: box)
+                let (middleOld, middleNew) = (box.old.lowerBound + x, box.new.lowerBound + y)
+                boxes.append(Box(old: box.old.lowerBound..<middleOld, new: box.new.lowerBound..<middleNew))
+                boxes.append(Box(old: middleOld..<box.old.upperBound, new: middleNew..<box.new.upperBound))
+            }
+        }
+    }
+
+    /// Leaves out what both begin and end with.
+    private func trim(_ box: inout Box) {
+        var (low, high) = ((box.old.lowerBound, box.new.lowerBound), (box.old.upperBound, box.new.upperBound))
+        while low.0 < high.0, low.1 < high.1, old[low.0] == new[low.1] { low = (low.0 + 1, low.1 + 1) }
+        while low.0 < high.0, low.1 < high.1, old[high.0 - 1] == new[high.1 - 1] { high = (high.0 - 1, high.1 - 1) }
+        box = Box(old: low.0..<high.0, new: low.1..<high.1)
+    }
+
+    /// A place on a short way through the box, counted from its beginning; neither its beginning nor its end.
+    private mutating func meet(in box: Box) -> (x: Int, y: Int) {
+        let (width, height) = (box.old.count, box.new.count)
+        let shift = width - height
+        let isOdd = shift & 1 != 0
+        let limit = Self.largestCost
+        let none = -1
+        // Diagonals are counted from the one that the search begins on; index 0 belongs to -(limit + 2).
+        let zero = limit + 2
+        let reach = min(limit, width + height) + 2
+        for index in (zero - reach)...(zero + reach) { (forward[index], backward[index]) = (none, none) }
+        for cost in 0...limit {
+            for diagonal in stride(from: -cost, through: cost, by: 2) {
+                // Never off the grid.
+                guard diagonal <= width, diagonal >= -height else { continue }
+                var x = cost == 0 ? 0 : none
+                let (left, above) = (forward[zero + diagonal - 1], forward[zero + diagonal + 1])
+                if left != none, left < width { x = left + 1 }
+                if above != none, above - diagonal <= height { x = max(x, above) }
+                guard x != none else {
+                    forward[zero + diagonal] = none
+                    continue
+                }
+                let start = x
+                while x < width, x - diagonal < height,
+                    old[box.old.lowerBound + x] == new[box.new.lowerBound + x - diagonal]
+                { x += 1 }
+                effort += x - start + 1
+                forward[zero + diagonal] = x
+                let other = shift - diagonal
+                if isOdd, abs(other) < cost, backward[zero + other] != none, x >= width - backward[zero + other] {
+                    return (x, x - diagonal)
+                }
+            }
+            // The same from the end, where x counts the old lines after a place.
+            for diagonal in stride(from: -cost, through: cost, by: 2) {
+                guard diagonal <= width, diagonal >= -height else { continue }
+                var x = cost == 0 ? 0 : none
+                let (right, below) = (backward[zero + diagonal - 1], backward[zero + diagonal + 1])
+                if right != none, right < width { x = right + 1 }
+                if below != none, below - diagonal <= height { x = max(x, below) }
+                guard x != none else {
+                    backward[zero + diagonal] = none
+                    continue
+                }
+                let start = x
+                while x < width, x - diagonal < height,
+                    old[box.old.upperBound - 1 - x] == new[box.new.upperBound - 1 - (x - diagonal)]
+                { x += 1 }
+                effort += x - start + 1
+                backward[zero + diagonal] = x
+                let other = shift - diagonal
+                if !isOdd, abs(other) <= cost, forward[zero + other] != none, width - x <= forward[zero + other] {
+                    return (width - x, height - (x - diagonal))
+                }
+            }
+        }
+        return furthest(width, height, zero)
+    }
+
+    /// Where the ways that were begun got furthest, from whichever end that is.
+    private func furthest(_ width: Int, _ height: Int, _ zero: Int) -> (x: Int, y: Int) {
+        var best = (length: -1, x: 0, y: 0)
+        for index in forward.indices {
+            let diagonal = index - zero
+            if case let x = forward[index], x >= 0, 2 * x - diagonal > best.length {
+                best = (2 * x - diagonal, x, x - diagonal)
+            }
+            if case let x = backward[index], x >= 0, 2 * x - diagonal > best.length {
+                best = (2 * x - diagonal, width - x, height - (x - diagonal))
+            }
+        }
+        return (best.x, best.y)
+    }
+}

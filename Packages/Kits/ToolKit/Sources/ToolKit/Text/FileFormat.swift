@@ -1,3 +1,5 @@
+import FileKit
+
 /// What the first bytes of a file say about the rest.
 enum FileFormat: Sendable, Equatable {
     case utf8(hasMark: Bool)
@@ -81,5 +83,75 @@ enum FileFormat: Sendable, Equatable {
         case .utf16: 2
         default: 0
         }
+    }
+}
+
+/// Turns UTF-16 into UTF-8 piece by piece; half a surrogate becomes a replacement character.
+struct UTF16Decoder: Sendable {
+    let isBigEndian: Bool
+    /// What the end of a piece left undecided: an odd byte, or the first half of a pair.
+    private var rest: [UInt8] = []
+
+    init(isBigEndian: Bool) {
+        self.isBigEndian = isBigEndian
+    }
+
+    /// The text of another piece.
+    mutating func decode(_ piece: some Sequence<UInt8>) -> [UInt8] {
+        let bytes = rest + piece
+        var count = bytes.count & ~1
+        if count >= 2, unit(bytes, at: count - 2) & 0xFC00 == 0xD800 { count -= 2 }
+        rest = Array(bytes[count...])
+        return text(bytes, count)
+    }
+
+    /// What is left at the end of the file.
+    mutating func finish() -> [UInt8] {
+        defer { rest = [] }
+        return rest.isEmpty ? [] : Array("\u{FFFD}".utf8)
+    }
+
+    private func unit(_ bytes: [UInt8], at place: Int) -> UInt16 {
+        let (first, second) = (UInt16(bytes[place]), UInt16(bytes[place + 1]))
+        return isBigEndian ? first << 8 | second : second << 8 | first
+    }
+
+    private func text(_ bytes: [UInt8], _ count: Int) -> [UInt8] {
+        var units: [UInt16] = []
+        units.reserveCapacity(count / 2)
+        for place in stride(from: 0, to: count, by: 2) { units.append(unit(bytes, at: place)) }
+        return Array(String(decoding: units, as: UTF16.self).utf8)
+    }
+}
+
+/// Reads a file piece by piece as UTF-8, whatever it is written in.
+struct TextReader: ~Copyable {
+    private static let pieceLength = 1 << 16
+
+    let format: FileFormat
+    private let file: FileDescriptor
+    private var head: [UInt8]?
+    private var decoder: UTF16Decoder?
+
+    /// Looks at the beginning, from which on it then reads.
+    init(_ file: consuming FileDescriptor) throws(FileError) {
+        let head = try file.read(upTo: Self.pieceLength)
+        format = FileFormat(head: head[...], hasNUL: head.prefix(FileFormat.headLength).contains(0))
+        self.file = file
+        if case .utf16(let isBigEndian) = format { decoder = UTF16Decoder(isBigEndian: isBigEndian) }
+        self.head = Array(head.dropFirst(format.markLength))
+    }
+
+    /// The next piece, or nil at the end. It may end in the middle of a character.
+    mutating func next() throws(FileError) -> [UInt8]? {
+        if let head = head.take(), !head.isEmpty { return decoded(head) }
+        let piece = try file.read(upTo: Self.pieceLength)
+        if !piece.isEmpty { return decoded(piece) }
+        let last = decoder?.finish() ?? []
+        return last.isEmpty ? nil : last
+    }
+
+    private mutating func decoded(_ piece: [UInt8]) -> [UInt8] {
+        decoder?.decode(piece) ?? piece
     }
 }

@@ -1,3 +1,4 @@
+import Capabilities
 import FileKit
 
 /// Goes through a tree, a folder before what is in it, in the order of the names. Links are shown and not followed, so
@@ -83,5 +84,97 @@ struct TreeWalk: Sendable {
             scope = start.folder.scope(at: start.inside(path), base: path.lengthWithSlash, within: scope)
         }
         frames.append(Frame(path: path, listing: listing, scope: scope))
+    }
+}
+
+/// Something that a walk came by.
+struct TreeEntry: Sendable {
+    /// From the workspace on.
+    let path: EntryPath
+    let nameStart: Int
+    let kind: FileInfo.Kind
+    /// 1 for what is in that folder itself.
+    let depth: Int
+}
+
+/// What a walk leaves out.
+struct WalkRules: Sendable {
+    /// Names that begin with a dot. `.git` is never entered.
+    var hidden = false
+    /// What `.gitignore` files say is not to be looked at.
+    var ignored = false
+    /// What rules keep from tools, and what is in `.git`.
+    var denied = false
+    var depth = Int.max
+}
+
+/// The folder in which a walk begins.
+struct WalkStart: Sendable {
+    let folder: Folder
+    /// How it was asked for; all paths of the walk begin with it.
+    let prefix: EntryPath
+    /// What of it rules keep from tools, and where it is.
+    let denied: DeniedGlobs
+    let location: [UInt8]
+    /// Its rules within those of the folders above it.
+    let scope: IgnoreScope?
+
+    init(_ path: EntryPath, in workspace: Workspace) throws {
+        folder = try workspace.folder(path)
+        (denied, location) = (workspace.denied, workspace.denied.isEmpty ? [] : folder.location)
+        let parts = path.parts
+        prefix = EntryPath(bytes: Array(parts.joined(separator: [Byte.slash])))
+        var scope: IgnoreScope?
+        // The folders above are found by their names, which tells nothing where a name is `..` or a link.
+        if Self.isPlain(parts), (try? workspace.root.folder(prefix)) != nil {
+            scope = workspace.root.repositoryScope()
+            var above = EntryPath.here
+            for part in parts {
+                scope = workspace.root.scope(at: above, base: above.lengthWithSlash, within: scope)
+                above = above.appending(part)
+            }
+        }
+        self.scope = folder.scope(at: .here, base: prefix.lengthWithSlash, within: scope)
+    }
+
+    private static func isPlain(_ parts: [ArraySlice<UInt8>]) -> Bool {
+        !parts.contains { $0.elementsEqual([Byte.dot, Byte.dot]) }
+    }
+
+    /// Whether a rule keeps something from tools that a walk came by.
+    func denies(_ path: EntryPath, isWriting: Bool = false) -> Bool {
+        !denied.isEmpty
+            && denied.covers(
+                AbsolutePath(bytes: location + [Byte.slash] + inside(path).bytes), isWriting: isWriting)
+    }
+
+    /// A path of the walk as the folder itself is asked for it.
+    func inside(_ path: EntryPath) -> EntryPath {
+        prefix.bytes.isEmpty ? path : EntryPath(bytes: Array(path.bytes.dropFirst(prefix.lengthWithSlash)))
+    }
+}
+
+/// What a walk could not look at: how much of it, and what the first ones were.
+struct WalkProblems: Sendable {
+    private(set) var count = 0
+    private(set) var examples: [String] = []
+
+    mutating func add(_ error: WorkspaceError) {
+        // What goes while a walk is under way is no problem.
+        guard error.kind != .notFound else { return }
+        count += 1
+        if examples.count < 3 { examples.append(error.message) }
+    }
+
+    mutating func add(_ other: WalkProblems) {
+        count += other.count
+        examples += other.examples.prefix(max(0, 3 - examples.count))
+    }
+
+    /// As a note, or nothing.
+    var note: String? {
+        guard count > 0 else { return nil }
+        let rest = count - examples.count
+        return "left out: " + examples.joined(separator: "; ") + (rest > 0 ? "; and \(rest) more" : "")
     }
 }

@@ -34,3 +34,69 @@ struct PathPattern: Sendable {
         wildcards.contains { $0.matches(path, from: start) }
     }
 }
+
+/// Writes `*.{c,h}` out as `*.c` and `*.h`; a brace that does not close, or holds no comma, stands for itself.
+enum Braces {
+    static let largestCount = 256
+
+    static func expand(_ pattern: [UInt8]) throws(WorkspaceError) -> [[UInt8]] {
+        var done: [[UInt8]] = []
+        var waiting = [pattern]
+        while let next = waiting.popLast() {
+            guard let (range, choices) = firstGroup(in: next) else {
+                done.append(next)
+                continue
+            }
+            for choice in choices.reversed() {
+                waiting.append(Array(next[..<range.lowerBound]) + choice + Array(next[range.upperBound...]))
+            }
+            guard done.count + waiting.count <= largestCount else {
+                throw WorkspaceError(
+                    .pattern, "the braces stand for more than \(largestCount) patterns; use a simpler pattern")
+            }
+        }
+        return done
+    }
+
+    private static func firstGroup(in pattern: [UInt8]) -> (Range<Int>, [[UInt8]])? {
+        var place = 0
+        while place < pattern.count {
+            switch pattern[place] {
+            case Byte.backslash: place += 1
+            case UInt8(ascii: "{"):
+                if let (end, choices) = group(in: pattern, from: place + 1), choices.count > 1 {
+                    return (place..<end, choices)
+                }
+            default: break
+            }
+            place += 1
+        }
+        return nil
+    }
+
+    /// The choices up to the brace that closes, cut at the commas that are in no inner brace.
+    private static func group(in pattern: [UInt8], from start: Int) -> (end: Int, choices: [[UInt8]])? {
+        var choices: [[UInt8]] = [[]]
+        var depth = 0
+        var place = start
+        while place < pattern.count {
+            let byte = pattern[place]
+            switch byte {
+            case Byte.backslash where place + 1 < pattern.count:
+                choices[choices.count - 1].append(byte)
+                place += 1
+            case UInt8(ascii: "{"): depth += 1
+            case UInt8(ascii: "}") where depth == 0: return (place + 1, choices)
+            case UInt8(ascii: "}"): depth -= 1
+            case UInt8(ascii: ",") where depth == 0:
+                choices.append([])
+                place += 1
+                continue
+            default: break
+            }
+            choices[choices.count - 1].append(pattern[place])
+            place += 1
+        }
+        return nil
+    }
+}

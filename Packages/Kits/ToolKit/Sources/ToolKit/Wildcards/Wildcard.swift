@@ -133,3 +133,140 @@ extension Wildcard {
         return (value, width)
     }
 }
+
+/// Reads a pattern into tokens, so that it is understood once and not for each path.
+struct WildcardParser {
+    private let pattern: [UInt8]
+    private let unit: Wildcard.Unit
+    private var place = 0
+    private(set) var tokens: [Wildcard.Token] = []
+    private(set) var sets: [ScalarSet] = []
+    private(set) var starCount = 0
+
+    init(_ pattern: [UInt8], _ unit: Wildcard.Unit) {
+        self.pattern = pattern
+        self.unit = unit
+    }
+
+    /// False when the pattern can match nothing.
+    mutating func parse() -> Bool {
+        while let byte = peek() {
+            switch byte {
+            case UInt8(ascii: "?"):
+                place += 1
+                tokens.append(.one)
+            case UInt8(ascii: "*"):
+                parseStars()
+            case UInt8(ascii: "["):
+                guard parseSet() else { return false }
+            case Byte.backslash:
+                guard let escaped = peek(1) else { return false }
+                place += 2
+                tokens.append(.byte(escaped))
+            default:
+                place += 1
+                tokens.append(.byte(byte))
+            }
+        }
+        return true
+    }
+
+    private func peek(_ ahead: Int = 0) -> UInt8? {
+        place + ahead < pattern.count ? pattern[place + ahead] : nil
+    }
+
+    /// Two stars and more are special only when they are all there is between two slashes.
+    private mutating func parseStars() {
+        let start = place
+        while peek() == UInt8(ascii: "*") { place += 1 }
+        starCount += 1
+        let beginsPart = start == 0 || pattern[start - 1] == Byte.slash
+        let next = peek()
+        let endsPart = next == nil || next == Byte.slash || next == Byte.backslash && peek(1) == Byte.slash
+        if place - start > 1, beginsPart, endsPart {
+            tokens.append(.deep(mayVanish: next == Byte.slash))
+        } else {
+            tokens.append(.star)
+        }
+    }
+
+    private mutating func parseSet() -> Bool {
+        var set = ScalarSet()
+        place += 1
+        if peek() == UInt8(ascii: "!") || peek() == UInt8(ascii: "^") {
+            set.isNegated = true
+            place += 1
+        }
+        var isFirst = true
+        var lower: UInt32?
+        while true {
+            guard let byte = peek() else { return false }
+            // A bracket that comes first is one of the members.
+            if byte == UInt8(ascii: "]"), !isFirst { break }
+            isFirst = false
+            if byte == UInt8(ascii: "-"), let from = lower, let next = peek(1), next != UInt8(ascii: "]") {
+                place += 1
+                guard let to = member() else { return false }
+                if from <= to { set.ranges.append(from...to) }
+                lower = nil
+            } else if byte == UInt8(ascii: "["), peek(1) == UInt8(ascii: ":"), let end = classEnd() {
+                guard let ranges = ScalarSet.named(pattern[(place + 2)..<(end - 1)]) else { return false }
+                set.ranges += ranges
+                place = end + 1
+                lower = nil
+            } else {
+                guard let value = member() else { return false }
+                set.ranges.append(value...value)
+                lower = value
+            }
+        }
+        place += 1
+        tokens.append(.set(sets.count))
+        sets.append(set)
+        return true
+    }
+
+    /// Where the bracket of `[:name:]` closes, if it does.
+    private func classEnd() -> Int? {
+        guard let end = pattern[(place + 2)...].firstIndex(of: UInt8(ascii: "]")) else { return nil }
+        return end > place + 2 && pattern[end - 1] == UInt8(ascii: ":") ? end : nil
+    }
+
+    /// One member of a set, perhaps escaped.
+    private mutating func member() -> UInt32? {
+        if peek() == Byte.backslash { place += 1 }
+        guard place < pattern.count else { return nil }
+        let (value, width) = Wildcard.scalar(in: pattern, at: place, unit)
+        place += width
+        return value
+    }
+}
+
+/// What stands between `[` and `]`.
+struct ScalarSet: Sendable {
+    var isNegated = false
+    var ranges: [ClosedRange<UInt32>] = []
+
+    func contains(_ value: UInt32) -> Bool {
+        ranges.contains { $0.contains(value) } != isNegated
+    }
+
+    /// The named classes, in ASCII only. As in git, a vertical tab and a form feed are no space.
+    static func named(_ name: some Collection<UInt8>) -> [ClosedRange<UInt32>]? {
+        switch String(decoding: name, as: UTF8.self) {
+        case "alnum": [0x30...0x39, 0x41...0x5A, 0x61...0x7A]
+        case "alpha": [0x41...0x5A, 0x61...0x7A]
+        case "blank": [0x09...0x09, 0x20...0x20]
+        case "cntrl": [0x00...0x1F, 0x7F...0x7F]
+        case "digit": [0x30...0x39]
+        case "graph": [0x21...0x7E]
+        case "lower": [0x61...0x7A]
+        case "print": [0x20...0x7E]
+        case "punct": [0x21...0x2F, 0x3A...0x40, 0x5B...0x60, 0x7B...0x7E]
+        case "space": [0x09...0x0A, 0x0D...0x0D, 0x20...0x20]
+        case "upper": [0x41...0x5A]
+        case "xdigit": [0x30...0x39, 0x41...0x46, 0x61...0x66]
+        default: nil
+        }
+    }
+}

@@ -36,3 +36,46 @@ struct LinkDefinition: Sendable, Hashable {
         return parser.definitions
     }
 }
+
+/// The definitions that were met so far, by their labels; the first of each counts.
+struct DefinitionTable: Sendable {
+    private var byLabel: [String: LinkDefinition] = [:]
+
+    /// A longer definition holds in its own block only, since a few bytes elsewhere would have it read again.
+    private static let maximumSize = 1_000
+    private static let maximumCount = 1_000
+
+    mutating func learn(_ definitions: [LinkDefinition]) {
+        for definition in definitions where byLabel.count < Self.maximumCount {
+            guard definition.text.utf8.count <= Self.maximumSize, byLabel[definition.label] == nil else { continue }
+            byLabel[definition.label] = definition
+        }
+    }
+
+    /// The definitions of the labels that stand in brackets in `text`.
+    func used(in text: [UInt8]) -> [LinkDefinition] {
+        guard !byLabel.isEmpty else { return [] }
+        var used: [String: LinkDefinition] = [:]
+        var start: Int?
+        var isEscaped = false
+        for (index, byte) in text.enumerated() {
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "[") {
+                start = index + 1
+            } else if byte == UInt8(ascii: "]"), let begin = start {
+                let label = Self.normalized(String(decoding: text[begin..<index], as: UTF8.self))
+                used[label] = byLabel[label]
+                start = nil
+            }
+        }
+        return used.values.sorted { $0.label < $1.label }
+    }
+
+    /// The label as the parser keeps it.
+    private static func normalized(_ label: String) -> String {
+        label.lowercased().split { $0.isWhitespace }.joined(separator: " ")
+    }
+}

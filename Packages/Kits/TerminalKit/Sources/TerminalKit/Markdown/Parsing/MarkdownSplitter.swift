@@ -50,3 +50,94 @@ struct MarkdownSplitter: ~Copyable, Sendable {
         return end
     }
 }
+
+/// A part of a document that can be drawn without the rest: one block of the document's own, or a piece of a large one.
+struct MarkdownSegment: Sendable {
+    var text: [UInt8]
+    /// Whether it goes on with the block of the segment before it.
+    var continues: Bool
+}
+
+/// Cuts a document into segments, given its lines one by one.
+///
+/// The parser itself says where a block of the document's own begins: what stands before that line is closed, and no
+/// later line can change it. A block that grows beyond a limit is cut all the same, at a line that is not indented if one
+/// comes soon. So every line is read twice at most, and the open part of a document is never large.
+struct BlockCutter: ~Copyable, Sendable {
+    /// From here on a block is cut at the next line that is not indented.
+    static let softLimit = 16_384
+    /// No segment is larger, and no line longer.
+    static let hardLimit = 32_768
+    /// Opening lines longer than this are not repeated when their block is cut.
+    private static let maximumOpening = 1_024
+
+    private var parser = MarkdownParser()
+    /// What is not cut off yet.
+    private(set) var open = MarkdownSegment(text: [], continues: false)
+    private(set) var parsedBytes = 0
+
+    /// Whether the last line belongs to a code block that may go on.
+    var isInCode: Bool { parser.isInAnyCode }
+
+    /// Takes the next line, with or without its ending; returns the segment that ends before it.
+    mutating func receive(_ line: [UInt8]) -> MarkdownSegment? {
+        if open.text.isEmpty && line.allSatisfy({ $0 <= UInt8(ascii: " ") }) { return nil }
+        var line = guarded(line)
+        // Without an ending the parser would wait for the rest of the line.
+        if line.last != 0x0A { line.append(0x0A) }
+        let size = open.text.count + line.count
+        let isIndented = line.first.map { $0 <= UInt8(ascii: " ") } ?? true
+        let isTooLarge = size > Self.hardLimit || size > Self.softLimit && !isIndented
+        // Before the line is read, which may be the one that closes the block.
+        let opening = isTooLarge ? openingLines() : []
+        feed(line)
+        let isNextBlock = parser.lineBeganBlock
+        guard !open.text.isEmpty && (isNextBlock || isTooLarge) else {
+            open.text += line
+            return nil
+        }
+        let done = begin(isNextBlock ? [] : opening, continuing: !isNextBlock)
+        add(line)
+        return done
+    }
+
+    /// What is open, if it ended with `line`.
+    func open(with line: [UInt8]) -> MarkdownSegment {
+        MarkdownSegment(text: open.text + guarded(line), continues: open.continues)
+    }
+
+    private func guarded(_ line: [UInt8]) -> [UInt8] {
+        if parser.isInCode { return line }
+        let line = LineGuard.guarded(line)
+        return parser.openColumns.map { LineGuard.guarded(line, columns: $0) } ?? line
+    }
+
+    /// Begins a segment; returns the one before it.
+    private mutating func begin(_ text: [UInt8], continuing: Bool) -> MarkdownSegment {
+        let done = open
+        parser = MarkdownParser()
+        open = MarkdownSegment(text: [], continues: continuing)
+        add(text)
+        return done
+    }
+
+    private mutating func add(_ text: [UInt8]) {
+        feed(text)
+        open.text += text
+    }
+
+    private mutating func feed(_ text: [UInt8]) {
+        parser.feed(text)
+        parsedBytes += text.count
+    }
+
+    /// The beginning of a fenced block or a table, without which the rest would not be one.
+    private func openingLines() -> [UInt8] {
+        var end = 0
+        for _ in 0..<parser.openingLineCount {
+            guard let newline = open.text[end...].firstIndex(of: 0x0A), newline < Self.maximumOpening else { return [] }
+            end = newline + 1
+        }
+        return Array(open.text[..<end])
+    }
+}

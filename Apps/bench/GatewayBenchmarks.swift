@@ -1,0 +1,254 @@
+import FileKit
+import HTTPClient
+import HTTPCore
+import HTTPTesting
+import JSON
+
+/// `martlet gateway serve` under wrk against the same routes of FastAPI on uvicorn: the two that clients ask most, and a
+/// completion that both account for in SQLite before they answer.
+enum GatewayRequestsBenchmark {
+    private static let rounds = 3
+
+    static func run() async throws -> [Figure] {
+        try await TemporaryDirectory.run { folder in
+            let script = "\(folder)/completion.lua"
+            try Files.writeAtomically(Array(completion.utf8), to: script)
+            let completions = ["-s", script, "http://127.0.0.1:PORT/v1/chat/completions"]
+            return try await GatewayServer.martlet(home: "\(folder)/home") { ours in
+                try await GatewayServer.fastAPI(folder: folder) { theirs in
+                    let health = try await compare(ours, theirs, ["http://127.0.0.1:PORT/health"])
+                    let models = try await compare(ours, theirs, ["http://127.0.0.1:PORT/v1/models"])
+                    let completion = try await compare(ours, theirs, completions)
+                    return figures("/health", health, .atLeast(6)) + figures("/v1/models", models, .atLeast(6))
+                        + figures("completion with its rows", completion, .atLeast(2))
+                }
+            }
+        }
+    }
+
+    private static func figures(_ name: String, _ pair: Pair, _ goal: Figure.Goal) -> [Figure] {
+        [
+            Figure("\(name), requests a second: martlet / FastAPI", pair.ours.rate / pair.theirs.rate, "ratio", goal),
+            Figure("\(name), martlet", pair.ours.rate, "requests/s"),
+            Figure("\(name), FastAPI", pair.theirs.rate, "requests/s"),
+            Figure(
+                "\(name), processor time of a request: FastAPI / martlet", pair.theirs.cost / pair.ours.cost, "ratio"),
+            Figure("\(name), processor time of a request, martlet", pair.ours.cost * 1e6, "us"),
+        ]
+    }
+
+    private typealias Pair = (ours: Load, theirs: Load)
+
+    /// What a server did under load.
+    private struct Load {
+        /// Requests a second.
+        var rate = 0.0
+        /// Seconds of processor time for each.
+        var cost = Double.infinity
+    }
+
+    /// The best of some rounds in turns, because a machine's speed drifts.
+    private static func compare(
+        _ ours: GatewayServer, _ theirs: GatewayServer, _ request: [String]
+    ) async throws -> Pair {
+        var best = (ours: Load(), theirs: Load())
+        for _ in 0..<rounds {
+            try await measure(ours, request, &best.ours)
+            try await measure(theirs, request, &best.theirs)
+        }
+        return best
+    }
+
+    private static func measure(_ server: GatewayServer, _ request: [String], _ best: inout Load) async throws {
+        let before = try server.processorTime()
+        let arguments = ["-t1", "-c64", "-d3", "-H", "Authorization: Bearer \(GatewayServer.token)"]
+        let report = try await Peers.output(
+            "wrk", arguments + request.map { $0.replacing("PORT", with: "\(server.port)") })
+        let used = try server.processorTime() - before
+        let words = report.split { $0 == " " || $0 == "\n" }
+        guard !report.contains("Non-2xx"), !report.contains("Socket errors"),
+            let place = words.firstIndex(of: "requests"), let count = Double(words[place - 1]),
+            let label = words.firstIndex(of: "Requests/sec:"), let rate = Double(words[label + 1])
+        else { throw BenchmarkError("wrk reports failures:\n\(report)") }
+        best.rate = max(best.rate, rate)
+        best.cost = min(best.cost, used / .seconds(1) / count)
+    }
+
+    /// For wrk: the request that the offline model, and its likeness in Python, answer at once.
+    private static let completion = """
+        wrk.method = "POST"
+        wrk.headers["Content-Type"] = "application/json"
+        wrk.body = '{"model": "martlet/martlet-offline", "messages": [{"role": "user", "content": "repeat: All is well."}]}'
+        """
+}
+
+/// 2,000 streams at once of 100 frames each: what they cost our gateway and the one of `gateway_fastapi.py`, where the
+/// same pause lies between two frames and the same rows are committed at the end of each stream. FastAPI's own
+/// server-sent events do what ours do; those that are put together by hand, without signs of life, are told for comparison.
+enum GatewayStreamsBenchmark {
+    private static let count = 2000
+
+    static func run() async throws -> [Figure] {
+        try await TemporaryDirectory.run { folder in
+            let ours = try await GatewayServer.pausing(folder: folder) {
+                try await measure($0, "/v1/chat/completions")
+            }
+            // A process for each: the second would find the memory that the first has left.
+            let theirs = try await GatewayServer.fastAPI(folder: folder) {
+                try await measure($0, "/v1/streams/framework")
+            }
+            let bare = try await GatewayServer.fastAPI(folder: folder) { try await measure($0, "/v1/streams/bare") }
+            return [
+                Figure(
+                    "2,000 streams, processor time: martlet / FastAPI", ours.time / theirs.time, "ratio",
+                    .atMost(0.2)),
+                Figure("memory of a stream: martlet / FastAPI", ours.memory / theirs.memory, "ratio", .atMost(0.2)),
+                Figure("processor time: martlet / FastAPI by hand", ours.time / bare.time, "ratio"),
+                Figure("memory of a stream: martlet / FastAPI by hand", ours.memory / bare.memory, "ratio"),
+            ] + figures("martlet", ours) + figures("FastAPI", theirs) + figures("FastAPI by hand", bare)
+        }
+    }
+
+    private static func figures(_ name: String, _ cost: Cost) -> [Figure] {
+        let frames = Double(count * GatewayServer.frames)
+        return [
+            Figure("processor time of a frame, \(name)", cost.time / frames * 1e6, "us"),
+            Figure("memory of a stream, \(name)", cost.memory, "bytes"),
+            Figure("until the last stream has ended, \(name)", cost.wall, "s"),
+        ]
+    }
+
+    /// Seconds of processor time for all streams, bytes for each, and seconds until all have ended.
+    private typealias Cost = (time: Double, memory: Double, wall: Double)
+
+    private static func measure(_ server: GatewayServer, _ path: String) async throws -> Cost {
+        // The first ones grow what is kept for all.
+        try await read(100, server, path)
+        let before = try server.residentBytes()
+        let used = try server.processorTime()
+        let start = ContinuousClock.now
+        // Awaited below, whatever comes of the reading.
+        let watch = Task { try await mostMemory(of: server) }
+        let reading: Result<Void, any Error>
+        do { reading = .success(try await read(count, server, path)) } catch { reading = .failure(error) }
+        let end = ContinuousClock.now
+        watch.cancel()
+        let memory = Double(try await watch.value - before) / Double(count)
+        try reading.get()
+        let time = try server.processorTime() - used
+        return (time / .seconds(1), memory, (end - start) / .seconds(1))
+    }
+
+    /// The most memory that the server has at a time, until the task is cancelled.
+    private static func mostMemory(of server: GatewayServer) async throws -> Int {
+        var most = 0
+        while !Task.isCancelled {
+            most = max(most, try server.residentBytes())
+            // Cut short at the end, which the loop looks for.
+            do { try await Task.sleep(for: .milliseconds(100)) } catch {}
+        }
+        return most
+    }
+
+    /// Reads streams to their ends, and throws when a frame is missing.
+    private static func read(_ count: Int, _ server: GatewayServer, _ path: String) async throws {
+        let arguments = [
+            Peers.path("gateway_streams.py"), "\(server.port)", path, GatewayServer.token, "\(count)",
+            "\(GatewayServer.frames)",
+        ]
+        let report = try await Peers.output(Peers.python, arguments)
+        guard report == "whole\n" else { throw BenchmarkError("streams broke off: \(report)") }
+    }
+}
+
+/// A turn that a client stops: from the request to stop it until that is answered and the turn's own stream has ended. In
+/// the midst of a shell command of the real program, of one that does not heed SIGTERM, and of a model's words.
+enum GatewayStopBenchmark {
+    private static let rounds = 200
+
+    static func run() async throws -> [Figure] {
+        try await TemporaryDirectory.run { folder in
+            let project = try newProject(home: "\(folder)/home", in: folder)
+            let (command, stubborn) = try await GatewayServer.martlet(home: "\(folder)/home") { server in
+                return (
+                    try await stop(server, "run `echo started; sleep 30`", in: project),
+                    try await stop(server, "run `trap '' TERM; echo started; sleep 30`", in: project)
+                )
+            }
+            let words = try await GatewayServer.pausing(folder: folder) { try await stop($0, "Go on", in: nil) }
+            return figures("in a shell command", command) + figures("in a command that ignores SIGTERM", stubborn)
+                + figures("in a model's answer", words)
+        }
+    }
+
+    private static func figures(_ name: String, _ times: [Double]) -> [Figure] {
+        let sorted = times.sorted()
+        return [
+            Figure("until the turn has ended \(name), p99", sorted[rounds * 99 / 100], "ms", .atMost(200)),
+            Figure("until the turn has ended \(name), median", sorted[rounds / 2], "ms"),
+        ]
+    }
+
+    /// A project whose rules let every command pass, which only the person makes.
+    private static func newProject(home: String, in folder: String) throws -> String {
+        try Files.makeDirectories("\(folder)/work")
+        let told = try Child.output(
+            "/usr/bin/env",
+            [
+                "MARTLET_HOME=\(home)", MartletProgram.path, "gateway", "project", "add", "\(folder)/work", "--allow",
+                "bash.run", "--format", "json",
+            ])
+        guard let id = try JSON(parsing: Array(told.utf8))["id"]?.string else {
+            throw BenchmarkError("no project was made: \(told)")
+        }
+        return id
+    }
+
+    /// The times in milliseconds, each of a turn of its own.
+    private static func stop(_ server: GatewayServer, _ words: String, in project: String?) async throws -> [Double] {
+        var body: JSONObject = ["stream": true, "messages": [["role": "user", "content": .string(words)]]]
+        body["project_id"] = project.map(JSON.string)
+        let (client, asker) = (HTTPClient(.standalone), HTTPClient(.standalone))
+        var times: [Double] = []
+        for _ in 0..<rounds {
+            var turn = try request(server, .post, "/v1/chat/completions", .object(body))
+            turn.headers["X-Martlet-Dialect"] = "rich"
+            let exchange = try await client.open(turn).requireSuccess()
+            guard let session = exchange.headers["X-Session-ID"] else { throw BenchmarkError("there is no session") }
+            var events = exchange.events().makeAsyncIterator()
+            try await skip(&events, until: project == nil ? #""word3 ""# : "started\\n")
+            let start = ContinuousClock.now
+            let path = "/v1/chat/completions/\(session)"
+            async let answer = asker.send(try request(server, .delete, path, nil))
+            while try await events.next() != nil {}
+            let reply = try JSON(parsing: try await answer.body)
+            times.append((.now - start) / .milliseconds(1))
+            let status = try await asker.send(try request(server, .get, "\(path)/status", nil))
+            guard reply["status"] == "stopped", try JSON(parsing: status.body)["is_running"] == false else {
+                throw BenchmarkError("the turn was not stopped: \(reply.text())")
+            }
+        }
+        await client.close()
+        await asker.close()
+        return times
+    }
+
+    private static func skip(_ events: inout EventStream.AsyncIterator, until text: String) async throws {
+        while let event = try await events.next() {
+            if event.text.contains(text) { return }
+        }
+        throw BenchmarkError("the turn ended before it could be stopped")
+    }
+
+    private static func request(
+        _ server: GatewayServer, _ method: HTTPMethod, _ path: String, _ body: JSON?
+    ) throws -> HTTPRequest {
+        var request = HTTPRequest(method, try HTTPURL("http://127.0.0.1:\(server.port)\(path)"))
+        request.headers["Authorization"] = "Bearer \(GatewayServer.token)"
+        if let body {
+            request.headers["Content-Type"] = "application/json"
+            request.body = .bytes(Array(body.text().utf8))
+        }
+        return request
+    }
+}

@@ -1,0 +1,123 @@
+public import Capabilities
+public import HTTPClient
+import HTTPCore
+import JSON
+
+/// Signing in on another device, for machines without a browser (RFC 8628).
+///
+///     let tokens = try await flow.run { code in show(code.verificationURI, code.userCode) }
+public struct DeviceFlow: Sendable {
+    public var scopes = ["openid", "email", "profile", CodeFlow.offline]
+    /// Tells the person why they are given a second code.
+    public var notice: @Sendable (String) -> Void = { _ in }
+    public var clock: any Clock<Duration> & Sendable = ContinuousClock()
+    private let address: HTTPURL
+    private let tokens: TokenEndpoint
+    private let client: HTTPClient
+
+    /// Nil where the server does not offer this.
+    public init?(
+        _ configuration: OpenIDConfiguration, clientID: String, client: HTTPClient,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        guard let address = configuration.deviceAuthorizationEndpoint, let token = configuration.tokenEndpoint else {
+            return nil
+        }
+        self.address = address
+        self.client = client
+        tokens = TokenEndpoint(token, clientID: clientID, client: client, now: now)
+    }
+
+    /// Waits for somebody to sign in with the code that `show` is given, and returns the tokens.
+    ///
+    /// A server that refuses `offline_access` is asked again without; `show` is called again where it had refused only
+    /// after the sign-in. Throws `SignInError`; cancelling ends it at once.
+    public func run(_ show: @Sendable (DeviceCode) async throws -> Void) async throws -> TokenAnswer {
+        do {
+            return try await once(show)
+        } catch let error as SignInError where error.refusesOfflineAccess && scopes.contains(CodeFlow.offline) {
+            notice(CodeFlow.withoutOffline)
+            var plain = self
+            plain.scopes.removeAll { $0 == CodeFlow.offline }
+            return try await plain.once(show)
+        }
+    }
+
+    private func once(_ show: @Sendable (DeviceCode) async throws -> Void) async throws -> TokenAnswer {
+        let code = try await begin()
+        try await show(code)
+        return try await wait(for: code)
+    }
+
+    /// Asks for a code to show.
+    public func begin() async throws -> DeviceCode {
+        var fields: FormFields = ["client_id": tokens.clientID]
+        if !scopes.isEmpty { fields.append("scope", scopes.joined(separator: " ")) }
+        let response = try await client.post(fields, to: address)
+        guard response.status.isSuccess else { throw Refusal(response, hiding: []).error("the sign-in") }
+        return try DeviceCode(try response.jsonObject())
+    }
+
+    /// Asks, as often as the server allows, until somebody has signed in with the code, or its time is over.
+    ///
+    /// Throws `SignInError`; cancelling ends it at once.
+    public func wait(for code: DeviceCode) async throws -> TokenAnswer {
+        var fields: FormFields = ["grant_type": "urn:ietf:params:oauth:grant-type:device_code"]
+        code.deviceCode.withText { fields.append("device_code", $0) }
+        var (interval, waited) = (code.interval, Duration.zero)
+        while waited + interval <= code.lifetime {
+            try await clock.sleep(for: interval)
+            waited += interval
+            do {
+                return try await tokens.tokens(fields, hiding: [code.deviceCode], for: "the sign-in")
+            } catch let error as SignInError {
+                switch (error.reason, error.kind) {
+                case ("authorization_pending", _): break
+                // RFC 8628, section 3.5: "the interval MUST be increased by 5 seconds".
+                case ("slow_down", _): interval += .seconds(5)
+                // The same section wants it doubled when the server is not reached.
+                case (_, .unreachable): interval = interval * 2
+                default: throw error
+                }
+            }
+        }
+        throw SignInError(
+            .unanswered, "nobody signed in with the code within \(code.lifetime.words); start the sign-in again")
+    }
+}
+
+/// What a person needs to sign in on another device (RFC 8628, section 3.2).
+public struct DeviceCode: Sendable {
+    /// What is typed there, such as `WDJB-MJHT`.
+    public let userCode: String
+    /// Where it is typed.
+    public let verificationURI: HTTPURL
+    /// The same address with the code in it, to be opened or scanned.
+    public let completeURI: HTTPURL?
+    /// How long there is.
+    public let lifetime: Duration
+    let interval: Duration
+    let deviceCode: Secret
+
+    init(_ json: JSON) throws(SignInError) {
+        guard let device = json["device_code"]?.string, !device.isEmpty,
+            let user = ForeignWords.line(json["user_code"]?.string), user.count <= 64,
+            // Google, older than the standard, writes `url`.
+            let address = json["verification_uri"]?.string ?? json["verification_url"]?.string,
+            let uri = try? HTTPURL(address)
+        else { throw SignInError(.badAnswer, "the server's answer lacks the code or the address to sign in with") }
+        deviceCode = Secret(device)
+        userCode = user
+        verificationURI = uri
+        let complete = json["verification_uri_complete"]?.string
+        // Only a convenience, so one that is no address is left out.
+        completeURI = complete.flatMap { try? HTTPURL($0) }.flatMap { $0.isSameOrigin(as: uri) ? $0 : nil }
+        lifetime = .seconds(Self.seconds(json["expires_in"], atLeast: 1, atMost: 3600, else: 600))
+        interval = .seconds(Self.seconds(json["interval"], atLeast: 1, atMost: 300, else: 5))
+    }
+
+    private static func seconds(_ json: JSON?, atLeast least: Int, atMost most: Int, else standard: Int) -> Int {
+        guard let value = json?.double, value > 0 else { return standard }
+        return Int(min(max(value.rounded(.up), Double(least)), Double(most)))
+    }
+}

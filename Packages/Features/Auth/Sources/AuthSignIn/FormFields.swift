@@ -1,0 +1,131 @@
+import HTTPClient
+import HTTPCore
+import JSON
+
+/// Names and values as a query or the body of a form has them (`application/x-www-form-urlencoded`).
+struct FormFields: Sendable, ExpressibleByDictionaryLiteral {
+    private(set) var fields: [(name: String, value: String)] = []
+
+    init() {}
+
+    init(dictionaryLiteral elements: (String, String)...) {
+        fields = elements.map { (name: $0.0, value: $0.1) }
+    }
+
+    /// Reads a query or a body; nil when an escape is malformed or the bytes are no UTF-8.
+    init?(parsing text: some StringProtocol) {
+        for part in text.split(separator: "&") {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decode(pair[0]), let value = pair.count == 2 ? Self.decode(pair[1]) : "" else {
+                return nil
+            }
+            append(name, value)
+        }
+    }
+
+    mutating func append(_ name: String, _ value: String) {
+        fields.append((name, value))
+    }
+
+    /// All values of a name, in their order.
+    func all(_ name: String) -> [String] {
+        fields.filter { $0.name == name }.map(\.value)
+    }
+
+    /// The value of a name that is not empty.
+    subscript(name: String) -> String? {
+        fields.first { $0.name == name && !$0.value.isEmpty }?.value
+    }
+
+    /// The names that are given more than once.
+    var repeated: Set<String> {
+        var seen: Set<String> = []
+        return Set(fields.map(\.name).filter { !seen.insert($0).inserted })
+    }
+
+    /// The form with everything escaped that is no letter, digit or one of `-._~`, so that it fits queries and bodies.
+    var text: String {
+        fields.map { "\(Self.encode($0.name))=\(Self.encode($0.value))" }.joined(separator: "&")
+    }
+
+    private static func encode(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                bytes.append(byte)
+            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func decode(_ text: some StringProtocol) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            default: bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension HTTPClient {
+    /// Posts a form once. A redirect is an answer here, since what is posted is meant for this server only.
+    func post(_ fields: FormFields, to url: HTTPURL) async throws -> HTTPResponse {
+        var request = HTTPRequest(
+            .post, url,
+            headers: ["Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"],
+            body: .text(fields.text))
+        request.redirects = .none
+        return try await answer(to: request)
+    }
+
+    /// Sends a request without trying again, and tells failures of the network in words of this package.
+    func answer(to request: HTTPRequest) async throws -> HTTPResponse {
+        var request = request
+        request.retry = .none
+        request.limits.total = .seconds(30)
+        request.limits.body = 1 << 20
+        do {
+            return try await send(request)
+        } catch let error as HTTPError where error.kind != .certificate {
+            // A certificate is for whoever manages trust, who looks for just that error.
+            let isAnswer = [.tooLarge, .headTooLarge, .badAnswer].contains(error.kind)
+            throw SignInError(isAnswer ? .badAnswer : .unreachable, error.message, cause: error)
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// The body as a JSON object.
+    func jsonObject() throws(SignInError) -> JSON {
+        // The parser's words may quote the body, and there may be a token in that.
+        guard let json = try? JSON(parsing: body, reading: .stream), json.object != nil else {
+            throw SignInError(
+                .badAnswer, "\(url.server) answered \(status) with something else than a JSON object; check the address"
+            )
+        }
+        return json
+    }
+}

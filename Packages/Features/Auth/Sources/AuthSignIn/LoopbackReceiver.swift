@@ -1,0 +1,301 @@
+public import Capabilities
+import Cryptography
+public import HTTPClient
+import HTTPCore
+import HTTPServer
+import Synchronization
+
+/// Waits on a port of this machine for the redirect with which a browser comes back from signing in (RFC 8252).
+///
+///     try await LoopbackReceiver.run(.init(now: now)) { receiver in
+///         await browser.open(address(receiver.redirectURI, receiver.state))
+///         return try await receiver.answer()
+///     }
+///
+/// One redirect counts: the first with the right state. Everything else that comes to the port gets a page and changes
+/// nothing, since every program and every web page of this machine can send something there.
+public final class LoopbackReceiver: Sendable {
+    /// Where the server is to send the browser.
+    public let redirectURI: HTTPURL
+    /// What the server has to send along, so that nobody else's answer is taken for it.
+    public let state: Secret
+    private let configuration: Configuration
+    private let reader: RedirectReader
+    private let outcome = SharedWork<RedirectAnswer>()
+    private let isOver = Mutex(false)
+
+    /// What is waited for.
+    public struct Configuration: Sendable {
+        /// The issuer that was asked; an answer that names another is refused.
+        public var issuer: String?
+        /// Whether the issuer promised to name itself in its answer (RFC 9207).
+        public var needsIssuer = false
+        /// Listens at `::1` instead of `127.0.0.1`.
+        public var usesIPv6 = false
+        /// How long somebody may take to sign in.
+        public var limit: Duration = .seconds(300)
+        public var clock: any Clock<Duration> & Sendable = ContinuousClock()
+        /// The time of day, from which the expiry of tokens in a redirect is counted.
+        public var now: @Sendable () -> Timestamp
+
+        public init(now: @escaping @Sendable () -> Timestamp) {
+            self.now = now
+        }
+    }
+
+    private static let path = "/callback"
+
+    init(_ configuration: Configuration, at address: BoundAddress) throws {
+        self.configuration = configuration
+        redirectURI = try HTTPURL("\(address)\(Self.path)")
+        state = Secret(Base64URL.encode(try Random.bytes(32)))
+        reader = RedirectReader(
+            state: state, issuer: configuration.issuer, needsIssuer: configuration.needsIssuer)
+    }
+
+    /// The address with the state in it, for servers that know no parameter for it and keep an address as it is.
+    public var redirectURIWithState: HTTPURL {
+        get throws { try state.withText { try HTTPURL("\(redirectURI.text)?state=\($0)") } }
+    }
+
+    /// Waits for the redirect. Throws `SignInError` when the server refuses, or when nobody has signed in in time.
+    public func answer() async throws -> RedirectAnswer {
+        try await withThrowingTaskGroup(of: RedirectAnswer.self) { [configuration, outcome] group in
+            group.addTask { try await outcome.value() }
+            group.addTask {
+                try await configuration.clock.sleep(for: configuration.limit)
+                throw SignInError(
+                    .unanswered, "nobody signed in within \(configuration.limit.words); start the sign-in again")
+            }
+            defer { group.cancelAll() }
+            guard let answer = try await group.next() else { throw CancellationError() }
+            return answer
+        }
+    }
+}
+
+// MARK: What comes to the port
+
+extension LoopbackReceiver {
+    func receive(_ request: ServerRequest, query: FormFields?) -> HTTPAnswer {
+        guard isMeant(request), let query else { return Page.stranger.html }
+        // Something looks at the link before the person does: that must not use it up.
+        guard request.method == .get else { return Page.stranger.html }
+        return page(for: reader.judge(query, received: configuration.now()), whenNothing: .fragment).html
+    }
+
+    /// What the page found in the fragment of its address.
+    func receive(_ request: ServerRequest, body: RequestBody) async throws -> HTTPAnswer {
+        let type = request.headers["Content-Type"]?.prefix { $0 != ";" }.trimmingSpaces.lowercased()
+        guard isMeant(request), type == "application/x-www-form-urlencoded",
+            let text = String(validating: try await body.bytes(), as: UTF8.self), let fields = FormFields(parsing: text)
+        else { return Page.stranger.words }
+        return page(for: reader.judge(fields, received: configuration.now()), whenNothing: .stranger).words
+    }
+
+    /// Whether it was sent to this very address. A name that leads to this machine is not enough.
+    private func isMeant(_ request: ServerRequest) -> Bool {
+        request.head.host?.lowercased() == redirectURI.server
+    }
+
+    private func page(for verdict: RedirectReader.Verdict, whenNothing: Page) -> Page {
+        let result: Result<RedirectAnswer, any Error>
+        switch verdict {
+        case .answer(let answer): result = .success(answer)
+        case .refusal(let error): result = .failure(error)
+        case .stranger: return .stranger
+        case .nothing: return whenNothing
+        }
+        let isFirst = isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
+        guard isFirst else { return .over }
+        outcome.finish(result)
+        if case .success = result { return .done }
+        return .declined
+    }
+
+    static func routes(_ find: @escaping @Sendable () -> LoopbackReceiver?) throws(ServerError) -> Routes {
+        try Routes([
+            Route(.get, path, "receiveRedirect", "The end of a sign-in in the browser") {
+                (request: ServerRequest) async throws -> HTTPAnswer in
+                guard let receiver = find() else { throw RequestProblem.unavailable("not ready", retryAfter: 1) }
+                return receiver.receive(request, query: FormFields(parsing: request.head.query ?? ""))
+                // A browser comes here from another site: the one that signs people in.
+            }.open(),
+            Route(.post, path, "receiveFragment", "What the browser alone can see", .upload("The fragment")) {
+                (request: ServerRequest, body: RequestBody) async throws -> HTTPAnswer in
+                guard let receiver = find() else { throw RequestProblem.unavailable("not ready", retryAfter: 1) }
+                return try await receiver.receive(request, body: body)
+            }.open(),
+        ])
+    }
+}
+
+extension LoopbackReceiver {
+    /// Lends a receiver for the length of `body`, and closes its port after it, however it ends.
+    public static func run<Result: Sendable>(
+        _ configuration: Configuration, _ body: (LoopbackReceiver) async throws -> Result
+    ) async throws -> Result {
+        let place = Place()
+        var serving = ServerConfiguration()
+        serving.addresses = [configuration.usesIPv6 ? .loopback6() : .loopback()]
+        // Tokens in an address are longer than most of what stands there.
+        serving.limits.headSize = 64 << 10
+        serving.limits.body = 64 << 10
+        serving.limits.connections = 64
+        // For the page to get to the browser.
+        serving.limits.drain = .seconds(1)
+        serving.now = configuration.now
+        let server = HTTPServer(try routes { place.receiver }, serving)
+        let started = SharedWork<LoopbackReceiver>()
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do {
+                    try await server.run { addresses in
+                        started.finish(Swift.Result { try place.open(configuration, addresses) })
+                    }
+                    // Before it listens, being cancelled ends it without a word.
+                    throw CancellationError()
+                } catch {
+                    started.finish(.failure(error))
+                }
+            }
+            defer { group.cancelAll() }
+            return try await body(try await started.value())
+        }
+    }
+
+    /// The receiver, once the server has told it where it listens.
+    private final class Place: Sendable {
+        private let held = Mutex<LoopbackReceiver?>(nil)
+
+        var receiver: LoopbackReceiver? { held.withLock { $0 } }
+
+        func open(_ configuration: Configuration, _ addresses: [BoundAddress]) throws -> LoopbackReceiver {
+            guard let address = addresses.first else {
+                throw SignInError(.badAnswer, "no port of this machine was free for the end of the sign-in; try again")
+            }
+            let receiver = try LoopbackReceiver(configuration, at: address)
+            held.withLock { $0 = receiver }
+            return receiver
+        }
+    }
+}
+
+/// What a browser brought back from signing in.
+public enum RedirectAnswer: Sendable {
+    /// To be exchanged at the token endpoint.
+    case code(Secret)
+    /// Tokens themselves, from servers that know no codes.
+    case tokens(TokenAnswer)
+}
+
+/// Judges what a browser brings, without any connection: a value, so that every case can be tried.
+struct RedirectReader: Sendable {
+    /// What only the server that was asked can know.
+    let state: Secret
+    /// The issuer that was asked, where it has one.
+    let issuer: String?
+    /// Whether the issuer promised to name itself (RFC 9207).
+    let needsIssuer: Bool
+
+    enum Verdict: Sendable {
+        /// The redirect that was waited for.
+        case answer(RedirectAnswer)
+        /// The server's refusal, which ends the sign-in too.
+        case refusal(SignInError)
+        /// Not from the server that was asked. Anybody who can reach this port may send such a thing, so it ends nothing.
+        case stranger
+        /// Nothing at all, as when the answer is in the fragment, which browsers keep to themselves.
+        case nothing
+    }
+
+    func judge(_ fields: FormFields, received: Timestamp) -> Verdict {
+        let states = fields.all("state")
+        let answers = ["code", "error", "access_token"].filter { !fields.all($0).isEmpty }
+        if answers.isEmpty { return .nothing }
+        // Of several states each has to be right: the one in the redirect address and the one that a server adds.
+        guard !states.isEmpty, states.allSatisfy({ Secret($0).equals(state) }) else { return .stranger }
+        // RFC 6749, section 3.1: parameters "MUST NOT be included more than once".
+        guard fields.repeated.subtracting(["state"]).isEmpty, answers.count == 1 else { return .stranger }
+        if let problem = issuerProblem(fields["iss"]) { return .refusal(problem) }
+        if let code = fields["error"] { return .refusal(refusal(code, fields["error_description"])) }
+        if let code = fields["code"] { return .answer(.code(Secret(code))) }
+        if let tokens = TokenAnswer(fields, received: received) { return .answer(.tokens(tokens)) }
+        return .refusal(SignInError(.badAnswer, "the server sent the browser back without a usable answer"))
+    }
+
+    private func issuerProblem(_ named: String?) -> SignInError? {
+        guard let issuer, needsIssuer || named != nil, named != issuer else { return nil }
+        return SignInError(
+            .issuer, "the answer in the browser comes from another server than the one asked; do not sign in there")
+    }
+
+    private func refusal(_ code: String, _ description: String?) -> SignInError {
+        let reason = ForeignWords.line(code, hiding: [state])
+        let sentence = Refusal.sentence(reason) ?? "it gives no reason"
+        let words = ForeignWords.line(description, hiding: [state]).map { " (\($0))" } ?? ""
+        return .refused("the server refused the sign-in: \(sentence)\(words)", reason: reason)
+    }
+}
+
+/// The small pages that the browser shows. They load nothing, can be framed by nobody and are kept by nobody.
+struct Page: Sendable {
+    private let text: String
+    private let script: String?
+    private let status: HTTPStatus
+
+    private init(_ text: String, script: String? = nil, status: HTTPStatus = .ok) {
+        (self.text, self.script, self.status) = (text, script, status)
+    }
+
+    static let done = Page("You are signed in. You can close this window.", script: cleaning)
+    static let declined = Page(
+        "You are not signed in; the terminal says why. You can close this window.", script: cleaning)
+    static let stranger = Page(
+        "This is not the answer that was waited for. Start the sign-in again from the terminal.",
+        status: .badRequest)
+    static let over = Page("This sign-in is over already. You can close this window.", status: HTTPStatus(410))
+    /// Sends what only the browser can see to this receiver, as a form.
+    static let fragment = Page("The answer of the server is empty; start the sign-in again.", script: forwarding)
+
+    /// Takes codes and tokens out of the address, so that the history of the browser does not keep them.
+    private static let cleaning = "history.replaceState(null,'',location.pathname)"
+
+    private static let forwarding = """
+        const sent=[location.search.slice(1),location.hash.slice(1)].filter(Boolean).join('&');\
+        if(location.hash.length>1){\
+        history.replaceState(null,'',location.pathname);\
+        fetch(location.pathname,{method:'POST',body:new URLSearchParams(sent)})\
+        .then(answer=>answer.text()).then(text=>{document.body.textContent=text})}
+        """
+
+    /// The page for a browser.
+    var html: HTTPAnswer {
+        let program = script.map { "<script>\($0)</script>" } ?? ""
+        let document = """
+            <!doctype html><html lang="en"><head><meta charset="utf-8"><title>Martlet</title></head>\
+            <body><p>\(text)</p>\(program)</body></html>
+            """
+        return guarded(.bytes(Array(document.utf8), type: "text/html; charset=utf-8", status: status))
+    }
+
+    /// Only the words, for the script that has posted what it saw.
+    var words: HTTPAnswer { guarded(.text(text, status: status)) }
+
+    private func guarded(_ answer: HTTPAnswer) -> HTTPAnswer {
+        var rules = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        if let script {
+            rules += "; script-src 'sha256-\(Base64.encode(Digest.sha256(Array(script.utf8))))'; connect-src 'self'"
+        }
+        return
+            answer
+            .header("Content-Security-Policy", rules)
+            .header("Cache-Control", "no-store")
+            .header("Referrer-Policy", "no-referrer")
+            .header("X-Content-Type-Options", "nosniff")
+            .header("X-Frame-Options", "DENY")
+    }
+}

@@ -1,0 +1,172 @@
+public import Capabilities
+import JSON
+public import StorageKit
+
+/// A certificate that a person has accepted for one server.
+public struct Pin: Sendable, Hashable {
+    public var server: ServerAddress
+    public var certificate: PinnedCertificate
+    public var acceptedAt: Timestamp
+    public var how: Acceptance
+
+    public init(server: ServerAddress, certificate: PinnedCertificate, acceptedAt: Timestamp, how: Acceptance) {
+        self.server = server
+        self.certificate = certificate
+        self.acceptedAt = acceptedAt
+        self.how = how
+    }
+
+    /// How the person said yes.
+    public enum Acceptance: String, Choice, Hashable {
+        /// Answered a question after having seen the certificate.
+        case asked
+        /// Named the fingerprint in a command.
+        case fingerprint
+    }
+}
+
+/// The host and port that a pin belongs to.
+public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
+    /// In lower case, an IPv6 address without brackets.
+    public let host: String
+    public let port: Int
+
+    public init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+/// What of a certificate is kept, so that a later one can be compared with it.
+public struct PinnedCertificate: Sendable, Hashable {
+    /// SHA-256 of the whole certificate, which is what decides.
+    public var fingerprint: [UInt8]
+    public var keyFingerprint: [UInt8]
+    /// The certificate itself, as DER.
+    public var encoded: [UInt8]
+    public var subject: String
+    public var issuer: String
+    public var names: [String]
+    public var notBefore: Timestamp
+    public var notAfter: Timestamp
+
+    init(
+        fingerprint: [UInt8], keyFingerprint: [UInt8], encoded: [UInt8], subject: String, issuer: String,
+        names: [String], notBefore: Timestamp, notAfter: Timestamp
+    ) {
+        self.fingerprint = fingerprint
+        self.keyFingerprint = keyFingerprint
+        self.encoded = encoded
+        self.subject = subject
+        self.issuer = issuer
+        self.names = names
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+    }
+
+    public init(_ shown: PresentedCertificate) {
+        self.init(
+            fingerprint: shown.fingerprint, keyFingerprint: shown.keyFingerprint, encoded: shown.encoded,
+            subject: shown.subject, issuer: shown.issuer, names: shown.names, notBefore: shown.notBefore,
+            notAfter: shown.notAfter)
+    }
+}
+
+extension PresentedCertificate {
+    /// The server that showed it.
+    public var server: ServerAddress { ServerAddress(host: host.lowercased(), port: port) }
+}
+
+/// The pins of this person, in Auth's database.
+public final class PinStore: Sendable {
+    private let database: Database
+
+    public init(database: Database) {
+        self.database = database
+    }
+
+    /// The tables that the store needs.
+    public static let migrations: [Migration] = [
+        Migration(
+            "pins",
+            """
+            CREATE TABLE pins (
+                host TEXT NOT NULL, port INTEGER NOT NULL, fingerprint BLOB NOT NULL, key_fingerprint BLOB NOT NULL,
+                certificate BLOB NOT NULL, subject TEXT NOT NULL, issuer TEXT NOT NULL, names TEXT NOT NULL,
+                not_before INTEGER NOT NULL, not_after INTEGER NOT NULL, accepted_at INTEGER NOT NULL, how TEXT NOT NULL,
+                PRIMARY KEY (host, port)
+            ) STRICT, WITHOUT ROWID;
+            -- Counts what took trust away, so that other processes stop using connections that were made under it.
+            CREATE TABLE withdrawals (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL) STRICT;
+            INSERT INTO withdrawals VALUES (1, 0);
+            """)
+    ]
+
+    /// Every pin, by host and port.
+    public func all() async throws -> [Pin] {
+        try await database.read { connection in
+            try connection.all(
+                """
+                SELECT host, port, fingerprint, key_fingerprint, certificate, subject, issuer, names, not_before,
+                    not_after, accepted_at, how
+                FROM pins ORDER BY host, port
+                """, row: Self.pin)
+        }
+    }
+
+    /// The pin of a server. It blocks the calling thread for the time of one lookup.
+    public func pin(of server: ServerAddress) throws -> Pin? {
+        try database.readNow { connection in
+            try connection.first(
+                """
+                SELECT host, port, fingerprint, key_fingerprint, certificate, subject, issuer, names, not_before,
+                    not_after, accepted_at, how
+                FROM pins WHERE host = ? AND port = ?
+                """, server.host, server.port, row: Self.pin)
+        }
+    }
+
+    /// How often trust was taken away. It blocks the calling thread for the time of one lookup.
+    public func withdrawals() throws -> Int {
+        try database.readNow { try $0.first("SELECT count FROM withdrawals") { try $0[0] } ?? 0 }
+    }
+
+    /// Keeps a pin; the one that the server had before is gone.
+    public func keep(_ pin: Pin) async throws {
+        let names = JSON.array(pin.certificate.names.map(JSON.string)).text()
+        try await database.write { connection in
+            let certificate = pin.certificate
+            let replaced = try connection.run(
+                "DELETE FROM pins WHERE host = ? AND port = ?", pin.server.host, pin.server.port)
+            try connection.run(
+                "INSERT INTO pins VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", pin.server.host, pin.server.port,
+                certificate.fingerprint, certificate.keyFingerprint, certificate.encoded, certificate.subject,
+                certificate.issuer, names, certificate.notBefore, certificate.notAfter, pin.acceptedAt, pin.how)
+            if replaced > 0 { try connection.run("UPDATE withdrawals SET count = count + 1") }
+        }
+    }
+
+    /// Forgets the pin of a server; false when it had none.
+    public func remove(_ server: ServerAddress) async throws -> Bool {
+        try await database.write { connection in
+            let removed = try connection.run(
+                "DELETE FROM pins WHERE host = ? AND port = ?", server.host, server.port)
+            if removed > 0 { try connection.run("UPDATE withdrawals SET count = count + 1") }
+            return removed > 0
+        }
+    }
+
+    private static func pin(_ row: borrowing Row) throws -> Pin {
+        let names = try JSON(parsing: Array((row[7] as String).utf8)).array?.compactMap(\.string) ?? []
+        return Pin(
+            server: ServerAddress(host: try row[0], port: try row[1]),
+            certificate: PinnedCertificate(
+                fingerprint: try row[2], keyFingerprint: try row[3], encoded: try row[4], subject: try row[5],
+                issuer: try row[6], names: names, notBefore: try row[8], notAfter: try row[9]),
+            acceptedAt: try row[10], how: try row[11])
+    }
+}
+
+extension Pin.Acceptance: Storable {}

@@ -1,0 +1,366 @@
+public import Capabilities
+import HTTPCore
+public import JSON
+import ModelKit
+
+/// Why there is no answer, in words for a person.
+///
+/// No message has a key in it, whatever the server said. What is wrong with a certificate is told by `HTTPError`,
+/// untouched, because it has the certificate.
+public struct ChatError: Failure {
+    /// The stable reason, to be compared with `==`.
+    public let kind: Kind
+    /// What has happened, without what to do about it.
+    public let happened: String
+    /// What to do next, where something can be done.
+    public var remedy: String?
+    /// Who was asked.
+    public var provider: String?
+    /// The status that the server answered with, where it answered.
+    public var status: Int?
+    /// How long the server asked to wait.
+    public var retryAfter: Duration?
+    public var cause: (any Error)?
+
+    public init(
+        _ kind: Kind, _ happened: String, remedy: String? = nil, provider: String? = nil, status: Int? = nil,
+        retryAfter: Duration? = nil, cause: (any Error)? = nil
+    ) {
+        self.kind = kind
+        self.happened = happened
+        self.remedy = remedy
+        self.provider = provider
+        self.status = status
+        self.retryAfter = retryAfter
+        self.cause = cause
+    }
+
+    public var message: String { remedy.map { "\(happened); \($0)" } ?? happened }
+    public var code: String { kind.description }
+
+    /// Whether the same question may well be answered when it is asked once more.
+    public var mayRetry: Bool {
+        [.rateLimited, .serverFailed, .notReady, .timedOut, .unreachable, .streamLost, .empty].contains(kind)
+    }
+
+    public var exit: ExitCode {
+        switch kind {
+        case .unsupported, .unknownProvider, .unknownProject, .ambiguousModel, .noProvider, .noModel, .badAddress,
+            .notAgreed:
+            .usage
+        case .keyRefused, .noKey, .forbidden, .noCredit: .denied
+        case .unreachable, .timedOut, .streamLost, .rateLimited, .notReady: .unreachable
+        default: .failed
+        }
+    }
+
+    public var details: JSONObject {
+        var details: JSONObject = [:]
+        if let provider { details["provider"] = .string(provider) }
+        if let status { details["status"] = .int(status) }
+        if let retryAfter { details["retryAfterSeconds"] = .double(retryAfter / .seconds(1)) }
+        return details
+    }
+}
+
+extension ChatError {
+    /// A stable reason for a failure; new ones may be added.
+    public struct Kind: Hashable, Sendable, CustomStringConvertible {
+        /// The dotted form for programs: `chat.rate-limited`.
+        public let description: String
+
+        private init(_ name: String) {
+            description = "chat.\(name)"
+        }
+
+        // MARK: What the server says
+
+        /// The key, or the sign-in, is not accepted.
+        public static let keyRefused = Kind("key-refused")
+        /// The account has no right to this.
+        public static let forbidden = Kind("forbidden")
+        /// The account has no money left, or no quota.
+        public static let noCredit = Kind("no-credit")
+        public static let rateLimited = Kind("rate-limited")
+        public static let modelNotFound = Kind("model-not-found")
+        /// The model was there and is not any more.
+        public static let modelGone = Kind("model-gone")
+        /// The conversation is longer than the model can read.
+        public static let tooLong = Kind("too-long")
+        /// A filter of the provider holds the answer, or the question, back.
+        public static let contentRefused = Kind("content-refused")
+        /// The server does not understand the request; the message has its words.
+        public static let invalidRequest = Kind("invalid-request")
+        public static let serverFailed = Kind("server-failed")
+        /// The server is starting or overloaded.
+        public static let notReady = Kind("not-ready")
+
+        // MARK: What happens on the way
+
+        public static let unreachable = Kind("unreachable")
+        public static let timedOut = Kind("timed-out")
+        /// The answer broke off.
+        public static let streamLost = Kind("stream-lost")
+        /// There is nothing in the answer.
+        public static let empty = Kind("empty")
+        /// What came is no answer of such a server.
+        public static let badAnswer = Kind("bad-answer")
+        public static let tooLarge = Kind("too-large")
+        /// The server sends the request elsewhere, where it is not sent without being asked.
+        public static let redirected = Kind("redirected")
+
+        // MARK: What was asked for
+
+        /// The request has something in it that this server does not take.
+        public static let unsupported = Kind("unsupported")
+        /// There is no key for the provider.
+        public static let noKey = Kind("no-key")
+        /// Nobody can be asked.
+        public static let noProvider = Kind("no-provider")
+        public static let unknownProvider = Kind("unknown-provider")
+        /// A gateway has no project of that name, or several.
+        public static let unknownProject = Kind("unknown-project")
+        /// A server was found on this machine that nobody has named or agreed to.
+        public static let notAgreed = Kind("not-agreed")
+        /// The folder is none in which models may write.
+        public static let toolFolder = Kind("tool-folder")
+        /// The provider has no model.
+        public static let noModel = Kind("no-model")
+        /// The beginning of a name fits several models.
+        public static let ambiguousModel = Kind("ambiguous-model")
+        /// What stands in the settings or the environment is no address.
+        public static let badAddress = Kind("bad-address")
+    }
+}
+
+extension ChatError {
+    /// The same error with the names that are most like the one that was not found, if the list can be had.
+    func naming(nearest model: String, in provider: any ModelProvider) async -> ChatError {
+        let known: [String]
+        do {
+            known = try await provider.models().map(\.id)
+        } catch {
+            // Why the list cannot be had is another matter.
+            return self
+        }
+        let names = Self.nearest(to: model, among: known)
+        guard !names.isEmpty else { return self }
+        var error = self
+        let list = names.map { "'\(PlainText.escape($0))'" }.joined(separator: ", ")
+        error.remedy = "did you mean \(list)? 'martlet chat models' lists what there is"
+        return error
+    }
+
+    /// At most three names: the one with the fewest slips, then those that share a long beginning or contain the word.
+    static func nearest(to word: String, among names: [String]) -> [String] {
+        var found = Suggestion.nearest(to: word, among: names).map { [$0] } ?? []
+        let wanted = word.lowercased()
+        guard wanted.count >= 3 else { return found }
+        let alike = names.compactMap { name -> (name: String, score: Int)? in
+            let other = name.lowercased()
+            if other.contains(wanted) { return (name, 1000 - name.count) }
+            let shared = zip(other, wanted).prefix { $0 == $1 }.count
+            return shared >= max(4, wanted.count / 2) ? (name, shared) : nil
+        }
+        for (name, _) in alike.sorted(by: { $0.score > $1.score }) where found.count < 3 && !found.contains(name) {
+            found.append(name)
+        }
+        return found
+    }
+}
+
+extension ChatError {
+    /// What a server means that did not answer, or failed while it did.
+    ///
+    /// - Parameters:
+    ///   - status: nil in the midst of an answer.
+    ///   - model: What was asked for.
+    init(_ refusal: ServerRefusal?, status: Int?, retryAfter: Duration?, model: String, from server: ServerAccess) {
+        let kind = RefusalKind(refusal, status: status).kind
+        let words = refusal.map { server.redactor.redact($0.message) }.flatMap { $0.isEmpty ? nil : $0 }
+        let (happened, remedy) = Self.sentence(kind, server, model, words, status, retryAfter)
+        self.init(
+            kind, happened, remedy: remedy, provider: server.id, status: status, retryAfter: retryAfter)
+    }
+
+    private static func sentence(
+        _ kind: Kind, _ server: ServerAccess, _ model: String, _ words: String?, _ status: Int?, _ wait: Duration?
+    ) -> (happened: String, remedy: String?) {
+        let name = server.name
+        let because = words.map { ": \(trimmed($0))" } ?? status.map { " (status \($0))" } ?? ""
+        switch kind {
+        case .keyRefused: return ("\(name) does not accept the key, or got none\(because)", server.remedy)
+        case .forbidden:
+            return ("\(name) does not allow this account to do that\(because)", "ask for the right, or another model")
+        case .noCredit:
+            return ("the account at \(name) has no credit or quota left\(because)", "add some there, or ask another")
+        case .rateLimited:
+            let advice = wait.map { "try again in \($0.words)" } ?? "wait a minute and try again"
+            return ("\(name) was asked too often\(because)", advice)
+        case .tooLong:
+            return (
+                "the conversation is longer than \(shown(model)) can read\(because)",
+                "begin a new one, leave something out, or take a model with a larger context"
+            )
+        case .contentRefused:
+            return ("\(name) holds the answer back because of its content\(because)", "ask in another way")
+        case .modelNotFound:
+            return ("\(name) has no model \(shown(model))\(because)", "'martlet chat models' lists what there is")
+        case .notReady:
+            let advice = wait.map { "try again in \($0.words)" } ?? "try again later"
+            return ("\(name) is not ready\(because)", advice)
+        case .timedOut: return ("\(name) did not get an answer in time itself\(because)", "try again")
+        case .invalidRequest:
+            let advice = speaksNoTools(words) ? "set chat.tool-format to tagged, or ask without tools" : nil
+            return ("\(name) refused the request\(because)", advice)
+        default: return ("something went wrong at \(name)\(because)", "try again")
+        }
+    }
+
+    /// Whether the server cannot read calls of tools, as vLLM says that was started without a parser for them.
+    private static func speaksNoTools(_ words: String?) -> Bool {
+        let words = (words ?? "").lowercased()
+        return ["tool choice requires", "tool-call-parser", "does not support tools", "does not support tool"].contains
+        {
+            words.contains($0)
+        }
+    }
+
+    /// A model's name in a sentence. It may have been made by a server.
+    static func shown(_ model: String) -> String {
+        model.isEmpty ? "its model" : "“\(PlainText.escape(String(model.prefix(100))))”"
+    }
+
+    /// Without the final stop, since it becomes a part of our sentence.
+    private static func trimmed(_ words: String) -> String {
+        var words = words[...]
+        while words.hasSuffix(".") || words.hasSuffix(" ") { words = words.dropLast() }
+        return String(words)
+    }
+}
+
+extension ChatError {
+    /// What a failure on the way means; nil for what is told as it is: certificates, and mistakes of this program.
+    ///
+    /// - Parameter hasBegun: Whether the answer had begun.
+    init?(_ error: HTTPError, hasBegun: Bool, from server: ServerAccess) {
+        let kind: Kind
+        var remedy: String?
+        switch error.kind {
+        case .certificate, .invalid, .closed, .body: return nil
+        case .tooLarge, .headTooLarge: kind = .tooLarge
+        case .redirect: kind = .redirected
+        case .badAnswer, .status: kind = .badAnswer
+        case .reset, .cut, .idleTimedOut:
+            kind = .streamLost
+            remedy = "try again"
+        case .connectTimedOut, .firstByteTimedOut, .totalTimedOut:
+            kind = hasBegun ? .streamLost : .timedOut
+            remedy = "try again later"
+        default: kind = hasBegun ? .streamLost : .unreachable
+        }
+        let happened = "no whole answer of \(server.name): \(server.redactor.redact(error.message))"
+        self.init(
+            kind, happened, remedy: remedy, provider: server.id, status: error.status?.code,
+            retryAfter: error.retryAfter, cause: error)
+    }
+
+    /// What a reader of answers could not make one of.
+    init(_ error: DialectError, model: String, from server: ServerAccess) {
+        if error.kind == .failed {
+            self.init(error.refusal, status: nil, retryAfter: nil, model: model, from: server)
+            return
+        }
+        let kind: Kind =
+            switch error.kind {
+            case .cut: .streamLost
+            case .empty: .empty
+            case .tooLarge: .tooLarge
+            case .unsupported: .unsupported
+            default: .badAnswer
+            }
+        let message = "\(server.name): \(server.redactor.redact(error.message))"
+        self.init(kind, message, provider: server.id, cause: error)
+    }
+}
+
+/// What the words and the status of a refusal mean. Servers agree on neither, so both are looked at.
+struct RefusalKind {
+    /// What is said, in small letters: the message, the type and the code.
+    private let words: String
+    private let type: String
+    private let code: String
+    private let status: Int?
+
+    /// - Parameter status: nil where the refusal came in the midst of an answer. OpenRouter has one as its code there.
+    init(_ refusal: ServerRefusal?, status: Int?) {
+        type = refusal?.type?.lowercased() ?? ""
+        code = refusal?.code?.lowercased() ?? ""
+        words = (refusal?.message ?? "").lowercased()
+        self.status = status ?? Int(code).flatMap { (400..<600).contains($0) ? $0 : nil }
+    }
+
+    var kind: ChatError.Kind {
+        if isAny(["insufficient_quota", "billing_error", "billing_hard_limit_reached"]) || status == 402 {
+            return .noCredit
+        }
+        if status == 401 || isAny(["authentication_error", "invalid_api_key", "missing_api_key"]) {
+            return .keyRefused
+        }
+        if isAny(["rate_limit_error", "rate_limit_exceeded", "too_many_requests"]) || status == 429 {
+            return .rateLimited
+        }
+        if isTooLong { return .tooLong }
+        if isHeldBack { return .contentRefused }
+        if isModelUnknown { return .modelNotFound }
+        if status == 403 || type == "permission_error" { return .forbidden }
+        if isAny(["overloaded_error", "session_busy", "claude_unavailable", "overloaded"]) { return .notReady }
+        switch status {
+        case 502, 503, 529: return .notReady
+        case 408, 504: return .timedOut
+        case (400..<500)?: return .invalidRequest
+        default: return type == "timeout_error" ? .timedOut : .serverFailed
+        }
+    }
+
+    /// Whether the server says that it cannot stream.
+    var refusesStreaming: Bool {
+        guard let status, [400, 404, 405, 415, 422, 501].contains(status) else { return false }
+        let denials = ["not supported", "unsupported", "not support", "not implemented", "not available", "disabled"]
+        return words.contains("stream") && !words.contains("stream_options") && says(denials)
+    }
+
+    /// Whether a gateway runs as many agents as it can, so that it has not started another one.
+    var hasNoRoom: Bool { words.contains("maximum concurrent") }
+
+    /// Whether a gateway has ended the session that the request names.
+    var hasLostSession: Bool {
+        isAny(["session_not_found"]) || (status == 404 && words.contains("session") && words.contains("not found"))
+    }
+
+    private var isTooLong: Bool {
+        isAny(["context_length_exceeded", "exceed_context_size_error", "request_too_large"]) || status == 413
+            || says([
+                "prompt is too long", "maximum context length", "context length", "context size", "context window",
+                "too many tokens",
+            ])
+    }
+
+    private var isHeldBack: Bool {
+        isAny(["content_policy_violation", "content_filter", "moderation", "content_policy", "content_blocked"])
+            || (status == 403 && says(["moderation", "flagged"]))
+    }
+
+    private var isModelUnknown: Bool {
+        if isAny(["model_not_found", "model_not_supported"]) { return true }
+        guard status == nil || status == 404 || status == 400 || status == 422, words.contains("model") else {
+            return false
+        }
+        return type == "not_found_error"
+            || says(["not found", "not exist", "not a valid model", "invalid model", "no such model", "unknown model"])
+    }
+
+    private func isAny(_ names: [String]) -> Bool { names.contains(code) || names.contains(type) }
+
+    private func says(_ phrases: [String]) -> Bool { phrases.contains { words.contains($0) } }
+}

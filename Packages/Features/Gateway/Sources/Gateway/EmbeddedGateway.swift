@@ -1,0 +1,246 @@
+import Capabilities
+import FileKit
+import GatewayModels
+import GatewayStore
+import GatewayTurns
+import JSON
+import Registry
+import Settings
+import StorageKit
+import Synchronization
+import TurnLoop
+
+/// The gateway in the same process: who answers where nobody else can be asked. It works in the folder in which the
+/// command runs; what reads is allowed there, and for the rest the person of the action is asked.
+final class EmbeddedGateway: ModelProvider {
+    static let id = "martlet"
+    private let settings: FeatureSettings
+    private let surroundings: Surroundings
+    private let store: GatewayStore
+    private let whole: WholeRegistry?
+    private let opened = Mutex(Opened())
+
+    /// Turns, and where they are stored.
+    private struct Place {
+        let store: GatewayStore
+        let turns: Turns
+    }
+
+    private struct Opened {
+        var kept: Place?
+        /// For what nobody shall remember. It lasts as long as this process, for a conversation of several turns.
+        var unkept: Place?
+    }
+
+    init(settings: FeatureSettings, surroundings: Surroundings, store: GatewayStore, whole: WholeRegistry?) {
+        self.whole = whole
+        self.settings = settings
+        self.surroundings = surroundings
+        self.store = store
+    }
+
+    var id: String { Self.id }
+    var name: String { "Martlet" }
+    var runsTools: Bool { true }
+    var obeysMode: Bool { true }
+
+    /// It needs no network and no key.
+    func isAvailable() async -> Bool { true }
+
+    func models() async throws -> [ModelDescription] { [OfflineModel(id: Self.id).description] }
+
+    func answer(
+        _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
+    ) async throws -> ChatAnswer {
+        let person = Person(ActionContext.current)
+        let place = place(isKept: request.isKept, person)
+        let turns = place.turns
+        let input = try await input(request, place, person)
+        return try await withoutActuallyEscaping(receive) { receive in
+            let lent = Lent(receive: receive)
+            let made = Mutex(EmbeddedAnswer())
+            let report = try await turns.run(input) { events in
+                for event in events {
+                    guard case .approval(let ticket) = event else { continue }
+                    do {
+                        try turns.answer(ticket.id, of: ticket.session, try await person.decide(ticket))
+                    } catch let error as InteractionError {
+                        try turns.answer(ticket.id, of: ticket.session, failing: error)
+                    }
+                }
+                let shown = made.withLock { made in events.compactMap { made.take($0) } }
+                if !shown.isEmpty { try await lent.receive(shown) }
+            }
+            if let failure = report.failure { throw failure }
+            if case .stopped = report.outcome.end { throw CancellationError() }
+            return made.withLock { $0.answer(report) }
+        }
+    }
+
+    func forget(sessions: [String]) async throws -> Bool {
+        if Files.exists(store.database.path) { try await store.erase(sessions: sessions) }
+        return true
+    }
+
+    /// Ends what runs.
+    func close() async {
+        let opened = opened.withLock { exchange(&$0, with: Opened()) }
+        await opened.kept?.turns.close()
+        await opened.unkept?.turns.close()
+        await opened.unkept?.store.close()
+    }
+
+    private func place(isKept: Bool, _ person: Person) -> Place {
+        opened.withLock { opened in
+            if let place = isKept ? opened.kept : opened.unkept { return place }
+            var limits = GatewaySettings.turns(settings, surroundings)
+            limits.defaultModel = nil
+            // A person who was asked on a terminal takes as long as it takes.
+            limits.approvalTime = .seconds(24 * 3600)
+            let store = isKept ? store : GatewayStore.inMemory(now: surroundings.now)
+            let turns = Turns(
+                store: store, providers: { [] }, settings: limits, clock: surroundings.clock, now: surroundings.now,
+                tracer: person.tracer, folders: whole?.registry?.optional((any FolderRules).self))
+            let place = Place(store: store, turns: turns)
+            if isKept { opened.kept = place } else { opened.unkept = place }
+            return place
+        }
+    }
+
+    private func input(_ request: ChatRequest, _ place: Place, _ person: Person) async throws -> TurnInput {
+        var asked = request
+        asked.model = "\(Self.id)/\(request.model)"
+        asked.tools = []
+        asked.extras = [:]
+        var input = TurnInput(asked, isAgent: true)
+        input.canAsk = person.isKnown
+        input.mode = request.mode ?? .readOnly
+        input.keepsRunning = false
+        if let id = request.extras["session_id"]?.string, try await place.store.session(id) != nil {
+            input.session = id
+        } else if request.isKept {
+            input.project = try await project(person)
+        } else {
+            input.project = try await passingProject(in: place.store)
+        }
+        return input
+    }
+
+    /// The project of the folder in which the command runs, which is made when it is first used.
+    private func project(_ person: Person) async throws -> String {
+        let new = try newProject()
+        if let known = try await store.project(at: new.path) { return known.id }
+        // Another command may have made it meanwhile.
+        let opened = try await store.openProject(new)
+        if opened.isNew {
+            person.tell(
+                "\(PlainText.escape(new.path)) is a project of the gateway from now on; "
+                    + "'martlet gateway project remove \(opened.project.id)' takes that back")
+        }
+        return opened.project.id
+    }
+
+    /// The project of that folder in a store that nobody keeps, with the rules that the person has made for the folder.
+    private func passingProject(in passing: GatewayStore) async throws -> String {
+        var new = try newProject()
+        if let known = try await passing.project(at: new.path) { return known.id }
+        // Looking into a store makes its file, and where there is none, nothing was decided yet.
+        if Files.exists(store.database.path), let known = try await store.project(at: new.path) {
+            (new.rules, new.budget) = (known.rules, known.budget)
+        }
+        return try await passing.openProject(new).project.id
+    }
+
+    private func newProject() throws -> NewProject {
+        let path = try Files.canonical(surroundings.locations.current)
+        // Whoever has a turn run there has its tools work there.
+        try Caller.grantHere.check(.path(path, .tree))
+        return NewProject(name: path.split(separator: "/").last.map(String.init) ?? path, path: path)
+    }
+}
+
+/// A closure that is lent for the length of a call, to code that wants to send it elsewhere.
+///
+/// Unchecked, because the turn calls it only from the task that runs it, which is the one that lent it.
+private struct Lent: @unchecked Sendable {
+    let receive: ([ChatEvent]) async throws -> Void
+}
+
+/// Puts a turn's events together to the one answer that a provider gives.
+struct EmbeddedAnswer {
+    private var start = ChatStart()
+    private var message = Message(.assistant, [])
+
+    /// What a reader is told of an event; nil for what only a gateway's own clients know.
+    mutating func take(_ event: GatewayEvent) -> ChatEvent? {
+        switch event {
+        case .began(let place):
+            start = ChatStart(model: place.model, session: place.session, project: place.project)
+            return .began(start)
+        case .answers(let place):
+            start.model = place.model
+            return nil
+        case .chat(.began), .approval, .output: return nil
+        case .chat(let event):
+            add(event)
+            return event
+        case .notice(let text): return .notice(text)
+        }
+    }
+
+    func answer(_ report: TurnReport) -> ChatAnswer {
+        var answer = ChatAnswer(
+            start: start, message: message, finish: report.outcome.answer?.finish ?? .stop,
+            usage: report.outcome.usage)
+        answer.isUnapproved = report.outcome.isUnapproved
+        answer.hasUnfitApproval = report.outcome.hasUnfitApproval
+        return answer
+    }
+
+    private mutating func add(_ event: ChatEvent) {
+        switch event {
+        case .text(let more):
+            // The last part is taken out before it grows: a second reference would make each piece copy it all.
+            guard case .text(var text)? = message.parts.last else { return message.parts.append(.text(more)) }
+            message.parts.removeLast()
+            text += more
+            message.parts.append(.text(text))
+        case .call(let call): message.parts.append(.call(call))
+        case .malformedCall(let call): message.parts.append(.malformedCall(call))
+        case .result(let result): message.parts.append(.result(result))
+        case .refusal(let text): message.parts.append(.refusal(text))
+        case .began, .reasoning, .thought, .calling, .usage, .notice: break
+        }
+    }
+}
+
+/// Whoever is there while the embedded gateway works, if anybody is.
+struct Person: Sendable {
+    private let context: ActionContext?
+
+    init(_ context: ActionContext?) {
+        self.context = context
+    }
+
+    /// Whether there is an action on whose behalf it works. Answers to its questions may be given beforehand.
+    var isKnown: Bool { context != nil }
+    var tracer: Tracer? { context?.tracer }
+
+    /// Tells something that is no part of the answer.
+    func tell(_ text: String) { context?.notice(text) }
+
+    /// Asks about a call that no rule decides, in the words in which Chat asks.
+    func decide(_ ticket: ApprovalTicket) async throws -> ApprovalAnswer {
+        guard let context else { return ApprovalAnswer(isAllowed: false) }
+        let name = PlainText.escape(ticket.call.name)
+        context.notice("The model wants to use \(name):\n\(ticket.reach.preview(of: ticket.call))")
+        let choices = ApprovalChoices(
+            of: ticket.call.name, remembering: ticket.remembers,
+            [(.conversation, "in this conversation"), (.project, "always in this folder")])
+        let index = try await context.interaction.choice(
+            "chat.approve", "Allow \(name) (\(ticket.effect.rawValue))?", among: choices.words)
+        return try await choices.answer(index) {
+            try await context.interaction.text("chat.approve.reason", "What shall be done instead?")
+        }
+    }
+}

@@ -1,0 +1,197 @@
+public import Capabilities
+import GatewayTurns
+import HTTPCore
+import HTTPServer
+import JSON
+import Synchronization
+import TurnLoop
+
+/// Counts what a gateway does. It learns of requests from the server's spans, and of turns from the routes.
+public final class GatewayMetrics: SpanSink {
+    struct Request: Hashable {
+        let method: String
+        let route: String
+        let status: Int
+    }
+
+    struct Counts {
+        var requests: [Request: Int] = [:]
+        var durations: [String: Histogram] = [:]
+        /// By how they ended.
+        var turns: [String: Int] = [:]
+        var turnDurations = Histogram()
+        /// By model.
+        var input: [String: Int] = [:]
+        var output: [String: Int] = [:]
+        var nanodollars = 0
+        var calls = 0
+        var failedCalls = 0
+    }
+
+    private let counts = Mutex(Counts())
+
+    public init() {}
+
+    public func record(_ span: TraceSpan) {
+        guard span.name == "http.serve" else { return }
+        // A method can be any word that a client makes up, and each would be a series of its own.
+        let method = span.attributes["method"]?.string ?? ""
+        let request = Request(
+            method: Self.methods.contains(method) ? method : "other", route: span.attributes["route"]?.string ?? "",
+            status: span.attributes["status"]?.int ?? 0)
+        let seconds = (span.end - span.start) / .seconds(1)
+        counts.withLock { counts in
+            counts.requests[request, default: 0] += 1
+            counts.durations[request.route, default: Histogram()].add(seconds)
+        }
+    }
+
+    /// Counts a turn or a completion that has ended.
+    func count(_ report: TurnReport, took duration: Duration) {
+        let (usage, model) = (report.outcome.usage, report.place.name)
+        counts.withLock { counts in
+            counts.turns[report.endWord, default: 0] += 1
+            counts.turnDurations.add(duration / .seconds(1))
+            if let tokens = usage.inputTokens { counts.input[model, default: 0] += tokens }
+            if let tokens = usage.outputTokens { counts.output[model, default: 0] += tokens }
+            counts.nanodollars += usage.cost?.nanodollars ?? 0
+            counts.calls += report.outcome.calls
+            counts.failedCalls += report.outcome.failedCalls
+        }
+    }
+
+    /// Counts a stream whose client went away before its end.
+    func countVanished() {
+        counts.withLock { $0.turns["vanished", default: 0] += 1 }
+    }
+
+    var snapshot: Counts { counts.withLock { $0 } }
+
+    private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+}
+
+extension TurnReport {
+    fileprivate var endWord: String {
+        if failure != nil { return "failed" }
+        return switch outcome.end {
+        case .answered: "answered"
+        case .stopped: "stopped"
+        case .failed, .roundLimit: "failed"
+        }
+    }
+}
+
+/// How often something took how long, in steps that fit both a look into a table and a long answer of a model.
+struct Histogram: Sendable {
+    /// The upper ends in seconds; what took longer is in `count` alone.
+    static let ends = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+
+    private(set) var counts = [Int](repeating: 0, count: Self.ends.count)
+    private(set) var count = 0
+    private(set) var sum = 0.0
+
+    mutating func add(_ seconds: Double) {
+        if let place = Self.ends.firstIndex(where: { seconds <= $0 }) { counts[place] += 1 }
+        count += 1
+        sum += seconds
+    }
+}
+
+/// What the gateway has counted, for Prometheus.
+struct MetricsRoute {
+    let services: APIServices
+
+    var all: [Route] {
+        [
+            Route(.get, "/metrics", "metrics", "What was counted, in Prometheus' text format") { _ in
+                HTTPAnswer.bytes(Array(page.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
+            }
+            .tagged("gateway").answering(.ok, type: "text/plain", "The numbers")
+        ]
+    }
+
+    private var page: String {
+        let counts = services.metrics.snapshot
+        var page = PrometheusText()
+        page.family("martlet_info", "gauge", "The version of the program")
+        page.number("martlet_info", "1", [("version", services.version)])
+        page.family("martlet_uptime_seconds", "gauge", "Since the gateway began")
+        page.number("martlet_uptime_seconds", "\(services.uptime / .seconds(1))")
+        requests(counts, into: &page)
+        turns(counts, into: &page)
+        return page.text
+    }
+
+    private func requests(_ counts: GatewayMetrics.Counts, into page: inout PrometheusText) {
+        page.family("martlet_http_requests_total", "counter", "Requests by method, route and status")
+        let lines = counts.requests.map { request, count in
+            ([("method", request.method), ("route", request.route), ("status", "\(request.status)")], count)
+        }
+        for (labels, count) in lines.sorted(by: { "\($0.0)" < "\($1.0)" }) {
+            page.number("martlet_http_requests_total", "\(count)", labels)
+        }
+        page.family(
+            "martlet_http_request_duration_seconds", "histogram", "How long requests took, streams to their end")
+        for (route, histogram) in counts.durations.sorted(by: { $0.key < $1.key }) {
+            page.histogram("martlet_http_request_duration_seconds", histogram, [("route", route)])
+        }
+    }
+
+    private func turns(_ counts: GatewayMetrics.Counts, into page: inout PrometheusText) {
+        page.family("martlet_turns_running", "gauge", "Turns and completions that run now")
+        page.number("martlet_turns_running", "\(services.turns.running)")
+        page.family("martlet_turns_total", "counter", "Turns and completions by how they ended")
+        for (end, count) in counts.turns.sorted(by: { $0.key < $1.key }) {
+            page.number("martlet_turns_total", "\(count)", [("end", end)])
+        }
+        page.family("martlet_turn_duration_seconds", "histogram", "How long turns and completions took")
+        page.histogram("martlet_turn_duration_seconds", counts.turnDurations)
+        page.family("martlet_tokens_total", "counter", "Tokens that models read and wrote, as far as they told")
+        for (kind, tokens) in [("input", counts.input), ("output", counts.output)] {
+            for (model, count) in tokens.sorted(by: { $0.key < $1.key }) {
+                page.number("martlet_tokens_total", "\(count)", [("direction", kind), ("model", model)])
+            }
+        }
+        page.family("martlet_cost_dollars_total", "counter", "What answers cost, as far as it is known")
+        page.number("martlet_cost_dollars_total", "\(Double(counts.nanodollars) / 1e9)")
+        page.family("martlet_tool_calls_total", "counter", "Calls of tools by how they ended")
+        page.number("martlet_tool_calls_total", "\(counts.calls - counts.failedCalls)", [("result", "ok")])
+        page.number("martlet_tool_calls_total", "\(counts.failedCalls)", [("result", "error")])
+    }
+}
+
+/// Writes numbers as Prometheus reads them.
+struct PrometheusText {
+    private(set) var text = ""
+
+    /// Begins a family of numbers.
+    mutating func family(_ name: String, _ kind: String, _ help: String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
+    }
+
+    mutating func number(_ name: String, _ value: String, _ labels: [(String, String)] = []) {
+        text += name + Self.write(labels) + " \(value)\n"
+    }
+
+    mutating func histogram(_ name: String, _ histogram: Histogram, _ labels: [(String, String)] = []) {
+        var below = 0
+        for (end, count) in zip(Histogram.ends, histogram.counts) {
+            below += count
+            number("\(name)_bucket", "\(below)", labels + [("le", "\(end)")])
+        }
+        number("\(name)_bucket", "\(histogram.count)", labels + [("le", "+Inf")])
+        number("\(name)_sum", "\(histogram.sum)", labels)
+        number("\(name)_count", "\(histogram.count)", labels)
+    }
+
+    private static func write(_ labels: [(String, String)]) -> String {
+        guard !labels.isEmpty else { return "" }
+        return "{" + labels.map { "\($0)=\"\(escape($1))\"" }.joined(separator: ",") + "}"
+    }
+
+    /// "label_value can be any sequence of UTF-8 characters, but the backslash (\), double-quote ("), and line feed (\n)
+    /// characters have to be escaped".
+    private static func escape(_ value: String) -> String {
+        value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    }
+}

@@ -1,0 +1,246 @@
+import Capabilities
+import GatewayStore
+import GatewayTurns
+import HTTPCore
+import HTTPServer
+import ToolKit
+
+/// The files of projects. Every path is resolved beneath the project's folder by the system itself, as for tools.
+struct FileRoutes {
+    let services: APIServices
+
+    var all: [Route] { (looking + [reading, writing]).map { $0.tagged("files").refusing(.notFound, .conflict) } }
+
+    private var id: RouteInput<String> { .path("id", "The project") }
+    private var path: RouteInput<String> {
+        .path("path", "The file, from the project's folder on").documented(.relativePath)
+    }
+    private var hidden: RouteInput<Bool> { .query("hidden", "Also names that begin with a dot", default: false) }
+    private var ignored: RouteInput<Bool> { .query("ignored", "Also what .gitignore leaves out", default: false) }
+    private var limit: RouteInput<Int> { .query("limit", "At most so many", in: 1...10_000, default: 1000) }
+
+    /// Rules that keep something from tools keep it from clients as well, or a model's client could fetch it for the model.
+    private func workspace(_ project: String) async throws -> Workspace {
+        let project = try await services.project(project)
+        return try await services.turns.workspace(of: project)
+    }
+
+    // MARK: - Looking around
+
+    private var looking: [Route] {
+        [
+            Route(
+                .get, "/v1/projects/{id}/files", "listFiles", "The files of a project, as a tree or by a pattern", id,
+                .query("path", "The folder, from the project's on", default: ".").documented(.relativePath),
+                .query("depth", "How many levels", in: 1...64, default: 1),
+                .query(
+                    "glob", "Only files whose path fits, such as **/*.swift; depth does not count then",
+                    as: String?.self
+                ).documented(.glob),
+                hidden, ignored, limit
+            ) { _, id, path, depth, glob, hidden, ignored, limit in
+                let look = Workspace.Look(path: path, hidden: hidden, ignored: ignored, limit: limit)
+                let workspace = try await workspace(id)
+                let found =
+                    if let glob { try await workspace.find(glob, look) } else {
+                        try await workspace.entries(look, depth: depth)
+                    }
+                return WireListing(files: found.entries.map(WireFile.init), isCut: found.isCut)
+            }.refusing(.badRequest, .forbidden),
+            Route(
+                .get, "/v1/projects/{id}/search", "searchFiles", "Lines of a project's text files that fit a pattern",
+                id,
+                .query("pattern", "A regular expression, or a text when literal is set", as: String.self)
+                    .documented(.regularExpression),
+                .query("path", "The file or folder, from the project's on", default: ".").documented(.relativePath),
+                .query("glob", "Only files whose path fits, such as *.swift", as: String?.self).documented(.glob),
+                .query("literal", "Search for the text as it is", default: false),
+                .query("ignore_case", "Make no difference between a and A", default: false), hidden, ignored, limit
+            ) { _, id, pattern, path, glob, literal, ignoresCase, hidden, ignored, limit in
+                let look = Workspace.Look(path: path, hidden: hidden, ignored: ignored, limit: limit)
+                let found = try await workspace(id).search(
+                    pattern, glob: glob, isLiteral: literal, ignoresCase: ignoresCase, look)
+                return WireHits(hits: found.hits.map(WireHit.init), isCut: found.isCut)
+            }.refusing(.badRequest, .forbidden),
+        ]
+    }
+
+    // MARK: - Contents
+
+    private var reading: Route {
+        Route(
+            .get, "/v1/projects/{id}/files/{path...}", "readFile", "The bytes of a file", id, path,
+            .header("Range", "Which bytes, such as bytes=0-1023", as: String?.self),
+            .header("If-None-Match", "The tag of what is there already", as: String?.self),
+            .header("If-Range", "The tag of the file of which a part is there already", as: String?.self)
+        ) { _, id, path, range, known, condition in
+            let file = try await workspace(id).open(path)
+            return try FileContent(file: file).answer(range: range, ifRange: condition, ifNoneMatch: known)
+        }
+        .answering(.ok, type: "application/octet-stream", "The whole file")
+        .answering(.partialContent, type: "application/octet-stream", "A part of it")
+        .answering(.notModified, "The tag is still right")
+        .refusing(HTTPStatus(416))
+    }
+
+    private var writing: Route {
+        Route(
+            .put, "/v1/projects/{id}/files/{path...}", "writeFile", "Writes a file, whole or not at all", id, path,
+            .header(
+                "If-Match", "Only when the file still has this tag; * for any file that is there", as: String?.self),
+            .header("If-None-Match", "* writes only a file that is not there yet", as: String?.self)
+                .documented(.anyTag),
+            .upload("The bytes")
+        ) { _, id, path, tag, none, body in
+            let condition = try WriteCondition(ifMatch: tag, ifNoneMatch: none)
+            let workspace = try await workspace(id)
+            let written = try await condition.write(try await body.bytes(), to: path, in: workspace)
+            return HTTPAnswer.json(WireFile(entry: written.entry), status: written.isNew ? .created : .ok)
+        }
+        .answering(.ok, WireFile.self, "It was replaced").answering(.created, WireFile.self, "It was made")
+        .bodyLimit(ByteCount(16 << 20)).refusing(HTTPStatus(412), .contentTooLarge)
+    }
+}
+
+/// The bytes of a file as an answer: all of them or a part, or word that the client has them.
+struct FileContent: Sendable {
+    let file: Workspace.File
+
+    private static let piece = 256 << 10
+
+    func answer(range: String?, ifRange: String?, ifNoneMatch: String?) throws -> HTTPAnswer {
+        let (length, tag) = (file.entry.size, file.entry.etag)
+        if let ifNoneMatch, Self.matches(ifNoneMatch, tag) {
+            return HTTPAnswer.empty(.notModified).header("ETag", tag)
+        }
+        // A part of another version is of no use.
+        let wanted = ifRange == nil || ifRange == tag ? try Self.part(range, of: length) : nil
+        let part = wanted ?? 0..<length
+        var answer = HTTPAnswer.stream(
+            "application/octet-stream", length: part.count, status: wanted == nil ? .ok : .partialContent
+        ) { [file] body in
+            var place = part.lowerBound
+            while place < part.upperBound {
+                let bytes = try await file.read(at: place, count: min(Self.piece, part.upperBound - place))
+                // What has become shorter meanwhile breaks off, and the client sees that something is missing.
+                guard !bytes.isEmpty else { return }
+                try await body.write(bytes)
+                place += bytes.count
+            }
+        }
+        answer.headers["ETag"] = tag
+        answer.headers["Accept-Ranges"] = "bytes"
+        // Files are data here, whatever a browser would make of them.
+        answer.headers["X-Content-Type-Options"] = "nosniff"
+        if let wanted {
+            answer.headers["Content-Range"] = "bytes \(wanted.lowerBound)-\(wanted.upperBound - 1)/\(length)"
+        }
+        return answer
+    }
+
+    private static func matches(_ header: String, _ tag: String) -> Bool {
+        header.split(separator: ",").map(\.trimmingSpaces).contains { $0 == "*" || $0 == tag || $0 == "W/" + tag }
+    }
+
+    /// The one range that is asked for. Nil for everything: also where it is malformed or of several parts, which "a
+    /// server MAY ignore".
+    private static func part(_ header: String?, of length: Int) throws(RequestProblem) -> Range<Int>? {
+        guard let header, header.lowercased().hasPrefix("bytes=") else { return nil }
+        let ends = header.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false).map(\.trimmingSpaces)
+        guard ends.count == 2, ends.allSatisfy({ $0.isEmpty || number($0) != nil }) else { return nil }
+        switch (number(ends[0]), number(ends[1])) {
+        case (let first?, let last?) where first > last: return nil
+        case (let first?, let last) where first < length: return first..<min((last ?? length) &+ 1, length)
+        case (nil, let count?) where count > 0 && length > 0: return max(0, length - count)..<length
+        case (nil, nil): return nil
+        default:
+            throw RequestProblem(
+                HTTPStatus(416), code: "gateway.range", "the range lies behind the end; there are \(length) bytes",
+                headers: ["Content-Range": "bytes */\(length)"])
+        }
+    }
+
+    private static func number(_ text: Substring) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int(text) ?? Int.max - 1
+    }
+}
+
+/// When a file may be written, by the headers of a request.
+struct WriteCondition {
+    let rule: Workspace.WriteRule
+
+    init(ifMatch tag: String?, ifNoneMatch none: String?) throws(RequestProblem) {
+        switch (tag, none) {
+        case (nil, nil): rule = .always
+        case ("*", nil): rule = .exists
+        case (let tag?, nil): rule = .matches(etag: tag)
+        case (nil, "*"): rule = .isNew
+        // No file is there and is not there, so that one of both always fails.
+        case (_?, "*"):
+            throw RequestProblem(
+                HTTPStatus(412), code: "bad_request",
+                "If-Match and If-None-Match: * cannot both be so; give one of them")
+        default: throw .badRequest("If-None-Match can only be * here")
+        }
+    }
+
+    func write(
+        _ bytes: [UInt8], to path: String, in workspace: Workspace
+    ) async throws -> (entry: Workspace.Entry, isNew: Bool) {
+        do {
+            return try await workspace.write(bytes, to: path, when: rule)
+        } catch let error as WorkspaceError where error.kind == .changed && rule != .always {
+            throw RequestProblem(HTTPStatus(412), code: error.code, error.message)
+        }
+    }
+}
+
+/// An entry of a project's folder.
+struct WireFile: Record {
+    let entry: Workspace.Entry
+
+    static let fields: [Field<WireFile>] = [
+        Field("path", "From the project's folder on", .name) { $0.entry.path },
+        Field("name", "The last part of the path") { $0.entry.name },
+        Field("kind", "file, folder, link or other", .state) { $0.entry.kind },
+        Field("size", "In bytes, of a file") { $0.entry.kind == .file ? $0.entry.size : nil },
+        Field("modified_at", "When it was last changed") { $0.entry.modified },
+        Field("etag", "Changes with the content; for If-Match") { $0.entry.kind == .file ? $0.entry.etag : nil },
+    ]
+}
+
+/// What is in a folder.
+struct WireListing: Record {
+    let files: [WireFile]
+    let isCut: Bool
+
+    static let fields: [Field<WireListing>] = [
+        Field("object", "Always list") { _ in "list" },
+        Field("data", "The entries") { $0.files },
+        Field("truncated", "Whether there is more") { $0.isCut },
+    ]
+}
+
+/// Lines that fit a pattern.
+struct WireHits: Record {
+    let hits: [WireHit]
+    let isCut: Bool
+
+    static let fields: [Field<WireHits>] = [
+        Field("object", "Always list") { _ in "list" },
+        Field("data", "The lines, file by file") { $0.hits },
+        Field("truncated", "Whether there is more") { $0.isCut },
+    ]
+}
+
+/// One line that fits.
+struct WireHit: Record {
+    let hit: Workspace.Hit
+
+    static let fields: [Field<WireHit>] = [
+        Field("path", "The file, from the project's folder on", .name) { $0.hit.path },
+        Field("line", "The number of the line, from 1") { $0.hit.line },
+        Field("text", "The line") { $0.hit.text },
+    ]
+}

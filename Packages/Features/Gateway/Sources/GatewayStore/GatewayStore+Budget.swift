@@ -1,0 +1,152 @@
+public import Capabilities
+import StorageKit
+
+extension GatewayStore {
+    /// How the limits stand that hold for a turn: those that its project sets, that of the client's token, and the given one
+    /// of the present day for everything together. The project is that of the session where none is named.
+    ///
+    /// - Parameters:
+    ///   - client: who asks; one without a token of its own has no limit.
+    ///   - unstored: what was used besides and has to count, too.
+    public func checkBudget(
+        session: String? = nil, project: String? = nil, client: String? = nil,
+        day limit: BudgetLimit = BudgetLimit(), unstored: Usage = Usage()
+    ) async throws -> BudgetState {
+        let today = Day(now())
+        return try await database.read { connection in
+            var project = project
+            if let session, project == nil {
+                project = try connection.project(ofSession: session)
+            }
+            let budget = try project.map { try connection.project($0).budget } ?? ProjectBudget()
+            var lines: [BudgetState.Line] = []
+            if let session, !budget.session.isEmpty {
+                let used = try connection.usage(ofSession: session) + unstored
+                lines.append(BudgetState.Line(scope: .session, limit: budget.session, used: used))
+            }
+            if let project, !budget.project.isEmpty {
+                let used = try connection.usage(ofProject: project) + unstored
+                lines.append(BudgetState.Line(scope: .project, limit: budget.project, used: used))
+            }
+            if let client, let budget = try connection.budget(ofClient: client), !budget.isEmpty {
+                let used = try connection.usage(ofClient: client, on: today) + unstored
+                lines.append(BudgetState.Line(scope: .client, limit: budget, used: used))
+            }
+            if !limit.isEmpty {
+                let used = try connection.usage(of: today) + unstored
+                lines.append(BudgetState.Line(scope: .day, limit: limit, used: used))
+            }
+            return BudgetState(lines: lines)
+        }
+    }
+}
+
+extension Connection {
+    /// Nil for a session that belongs to none; throws where there is no such session.
+    func project(ofSession id: String) throws -> String? {
+        let found: String?? = try first("SELECT project FROM sessions WHERE id = ?", id) { row in try row[0] }
+        guard let project = found else { throw GatewayStoreError.noSession(id) }
+        return project
+    }
+}
+
+/// How much may be used up. What is nil has no limit.
+public struct BudgetLimit: Sendable, Hashable {
+    public var tokens: Int?
+    public var cost: Cost?
+
+    public init(tokens: Int? = nil, cost: Cost? = nil) {
+        self.tokens = tokens
+        self.cost = cost
+    }
+
+    public var isEmpty: Bool { tokens == nil && cost == nil }
+}
+
+/// What a project and its sessions may use up.
+public struct ProjectBudget: Sendable, Hashable {
+    /// All of the project, for good.
+    public var project: BudgetLimit
+    /// Each of its sessions.
+    public var session: BudgetLimit
+
+    public init(project: BudgetLimit = BudgetLimit(), session: BudgetLimit = BudgetLimit()) {
+        self.project = project
+        self.session = session
+    }
+}
+
+/// How the limits that hold for a turn stand.
+public struct BudgetState: Sendable, Hashable {
+    /// One limit and what was used of it.
+    public struct Line: Sendable, Hashable {
+        public let scope: Scope
+        public let limit: BudgetLimit
+        public let used: UsageSum
+
+        public enum Scope: String, Choice, Hashable {
+            case session, project
+            /// What the token of a client may take in a day.
+            case client
+            case day
+
+            /// Whether it begins anew by itself with the next day.
+            public var isDaily: Bool { self == .client || self == .day }
+        }
+
+        public var isSpent: Bool { remainingTokens == 0 || remainingCost?.nanodollars == 0 }
+
+        public var remainingTokens: Int? { limit.tokens.map { max(0, $0 - (used.tokens ?? 0)) } }
+
+        /// Answers whose cost nobody knows are not in it.
+        public var remainingCost: Cost? {
+            limit.cost.map { Cost(nanodollars: max(0, $0.nanodollars - (used.usage.cost?.nanodollars ?? 0))) }
+        }
+    }
+
+    /// Those that are limited, the nearest first.
+    public let lines: [Line]
+
+    public init(lines: [Line]) {
+        self.lines = lines
+    }
+
+    /// The first that is used up.
+    public var spent: Line? { lines.first(where: \.isSpent) }
+    /// What the tightest limit leaves; nil without one.
+    public var remainingTokens: Int? { lines.compactMap(\.remainingTokens).min() }
+    public var remainingCost: Cost? {
+        lines.compactMap { $0.remainingCost?.nanodollars }.min().map(Cost.init(nanodollars:))
+    }
+}
+
+extension BudgetState.Line {
+    /// What is used up and what to do, as a sentence without a final stop.
+    public var message: String {
+        let (whose, remedy) =
+            switch scope {
+            case .session: ("this session", "begin another session or raise the limit of the project's sessions")
+            case .project: ("this project", "raise its limit")
+            case .client:
+                (
+                    "the token \(PlainText.escape(used.key ?? "").quotedForMessage) today",
+                    "go on tomorrow or make a token that may take more"
+                )
+            case .day: ("today", "go on tomorrow or raise the limit of the day")
+            }
+        let amount =
+            remainingTokens == 0
+            ? "\(used.tokens ?? 0) of \(limit.tokens ?? 0) tokens"
+            : "\((used.usage.cost ?? Cost(nanodollars: 0)).dollars) of \((limit.cost ?? Cost(nanodollars: 0)).dollars)"
+        return "the budget for \(whose) is used up (\(amount)); \(remedy)"
+    }
+}
+
+extension Cost {
+    /// Such as `$1.2500`.
+    fileprivate var dollars: String {
+        let parts = String((nanodollars.magnitude + 50_000) / 100_000)
+        let digits = String(repeating: "0", count: max(0, 5 - parts.count)) + parts
+        return "\(nanodollars < 0 ? "-" : "")$\(digits.dropLast(4)).\(digits.suffix(4))"
+    }
+}

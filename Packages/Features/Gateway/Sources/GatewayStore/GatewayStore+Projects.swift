@@ -1,0 +1,255 @@
+public import Capabilities
+import StorageKit
+public import TurnLoop
+
+extension GatewayStore {
+    /// Throws `.invalid` for a path that is not absolute or a name without letters. The folder is the caller's affair.
+    @discardableResult
+    public func createProject(_ new: NewProject) async throws -> Project {
+        guard new.path.hasPrefix("/") else {
+            throw GatewayStoreError(.invalid, "a project needs the absolute path of its folder")
+        }
+        try Self.check(name: new.name)
+        let (time, new) = (now(), kept(new))
+        return try await database.write { try $0.create(new, at: time) }
+    }
+
+    /// The project of a folder, which is made where there is none. One that was there takes the new rules.
+    ///
+    /// - Returns: the project, and whether it is new.
+    public func openProject(_ new: NewProject) async throws -> (project: Project, isNew: Bool) {
+        try Self.check(name: new.name)
+        let (time, new) = (now(), kept(new))
+        return try await database.write { connection in
+            guard let known = try connection.findProject(at: new.path) else {
+                return (try connection.create(new, at: time), true)
+            }
+            if !new.rules.isEmpty {
+                let rules = known.rules.replacing(with: new.rules)
+                _ = try connection.run("UPDATE projects SET rules = ? WHERE id = ?", Written(rules), known.id)
+            }
+            return (try connection.project(known.id), false)
+        }
+    }
+
+    /// Nil where there is none.
+    public func project(_ id: String) async throws -> Project? {
+        try await database.read { try $0.findProject(id) }
+    }
+
+    /// The project of an id or a name. Throws `.notFound` where there is none, and `.invalid` for a name of several.
+    public func project(named name: String) async throws -> Project {
+        try await database.read { connection in
+            if let project = try connection.findProject(name) { return project }
+            let found = try connection.all(
+                Connection.projectColumns + " WHERE name = ? ORDER BY updated DESC, id DESC", name
+            ) { row in try Connection.project(row) }
+            guard let project = found.first else { throw GatewayStoreError.noProject(name) }
+            guard found.count == 1 else { throw GatewayStoreError.several(name, found.map(\.id)) }
+            return project
+        }
+    }
+
+    /// The project of a folder, of several the one that was used last; nil where there is none.
+    public func project(at path: String) async throws -> Project? {
+        try await database.read { try $0.findProject(at: path) }
+    }
+
+    /// The same with its sums.
+    public func projectRow(_ id: String) async throws -> ProjectRow? {
+        try await database.read { connection in
+            try connection.findProject(id).map { try connection.row(of: $0) }
+        }
+    }
+
+    /// Projects whose name, description or path has the text in it, the one that was used last first.
+    public func projects(page: PageRequest = PageRequest(), search: String? = nil) async throws -> Page<ProjectRow> {
+        let pattern = search.map(Line.pattern)
+        return try await database.read { connection in
+            let condition: SQL = pattern == nil ? " WHERE ?1 IS NULL" : Connection.projectMatches
+            let total = try connection.first("SELECT count(*) FROM projects" + condition, pattern) { row in
+                try row[0] as Int
+            }
+            let projects = try connection.all(
+                Connection.projectColumns + condition + " ORDER BY updated DESC, id DESC LIMIT ?2 OFFSET ?3", pattern,
+                page.size, page.offset
+            ) { row in try Connection.project(row) }
+            return Page(items: try projects.map { try connection.row(of: $0) }, request: page, total: total ?? 0)
+        }
+    }
+
+    @discardableResult
+    public func updateProject(_ id: String, _ change: ProjectChange) async throws -> Project {
+        if let name = change.name { try Self.check(name: name) }
+        let time = now()
+        let (name, description) = (change.name.map(kept), change.description.map(kept))
+        return try await database.write { connection in
+            let project = try connection.project(id)
+            let budget = change.budget ?? project.budget
+            try connection.run(
+                """
+                UPDATE projects SET name = ?, description = ?, rules = ?, project_tokens = ?, project_cost = ?,
+                    session_tokens = ?, session_cost = ?, updated = max(updated, ?) WHERE id = ?
+                """,
+                name ?? project.name, description ?? project.description,
+                Written(change.rules ?? project.rules), budget.project.tokens, budget.project.cost?.nanodollars,
+                budget.session.tokens, budget.session.cost?.nanodollars, time, id)
+            return try connection.project(id)
+        }
+    }
+
+    /// Removes rules that are kept elsewhere by now, or were taken back. All of them, or none.
+    public func removeRules(_ rules: [ApprovalRule], ofProject id: String) async throws {
+        try await finish { connection in
+            let others = try connection.project(id).rules.filter { !rules.contains($0) }
+            _ = try connection.run("UPDATE projects SET rules = ? WHERE id = ?", Written(others), id)
+        }
+    }
+
+    /// Removes a project with its sessions, unless a turn runs in one. Its folder, what it took and the audit log stay.
+    public func deleteProject(_ id: String) async throws {
+        try await database.write { [turns] connection in
+            _ = try connection.project(id)
+            if let busy = try connection.running(turns, inProject: id).first { throw GatewayStoreError.busy(busy) }
+            _ = try connection.run("DELETE FROM projects WHERE id = ?", id)
+        }
+    }
+
+    /// Its folder and its rules are what they are: changed they would be another's.
+    private func kept(_ new: NewProject) -> NewProject {
+        var new = new
+        (new.name, new.description) = (kept(new.name), new.description.map(kept))
+        return new
+    }
+
+    private static func check(name: String) throws(GatewayStoreError) {
+        if name.allSatisfy(\.isWhitespace) {
+            throw GatewayStoreError(.invalid, "a project needs a name with at least one letter")
+        }
+    }
+}
+
+/// A folder in which sessions work, with what is allowed there.
+public struct Project: Sendable, Hashable {
+    public let id: String
+    public let name: String
+    public let description: String?
+    /// The folder, absolute.
+    public let path: String
+    /// What was declared for the project: who has to agree to which calls. What a person answered is in the folder's record.
+    public let rules: [ApprovalRule]
+    public let budget: ProjectBudget
+    public let created: Timestamp
+    /// When it was changed, or a turn began in it.
+    public let updated: Timestamp
+}
+
+/// What a project begins with.
+public struct NewProject: Sendable, Hashable {
+    public var name: String
+    public var description: String?
+    public var path: String
+    public var rules: [ApprovalRule]
+    public var budget: ProjectBudget
+
+    public init(
+        name: String, description: String? = nil, path: String, rules: [ApprovalRule] = [],
+        budget: ProjectBudget = ProjectBudget()
+    ) {
+        self.name = name
+        self.description = description
+        self.path = path
+        self.rules = rules
+        self.budget = budget
+    }
+}
+
+/// What is to be different about a project; what is nil stays as it is.
+public struct ProjectChange: Sendable, Hashable {
+    public var name: String?
+    public var description: String?
+    public var rules: [ApprovalRule]?
+    public var budget: ProjectBudget?
+
+    public init(
+        name: String? = nil, description: String? = nil, rules: [ApprovalRule]? = nil, budget: ProjectBudget? = nil
+    ) {
+        self.name = name
+        self.description = description
+        self.rules = rules
+        self.budget = budget
+    }
+}
+
+/// A project as lists show it.
+public struct ProjectRow: Sendable, Hashable {
+    public let project: Project
+    /// How many sessions it has.
+    public let sessions: Int
+    /// What it has taken so far, with sessions that are deleted.
+    public let usage: UsageSum
+}
+
+extension Connection {
+    static let projectColumns: SQL = """
+        SELECT id, name, description, path, rules, project_tokens, project_cost, session_tokens, session_cost, created,
+            updated FROM projects
+        """
+
+    static let projectMatches: SQL =
+        " WHERE name LIKE ?1 ESCAPE '\\' OR description LIKE ?1 ESCAPE '\\' OR path LIKE ?1 ESCAPE '\\'"
+
+    static func project(_ row: borrowing Row) throws -> Project {
+        let rules: Written<[ApprovalRule]> = try row[4]
+        return Project(
+            id: try row[0], name: try row[1], description: try row[2], path: try row[3], rules: rules.value,
+            budget: ProjectBudget(
+                project: try limit(row, from: 5), session: try limit(row, from: 7)),
+            created: try row[9], updated: try row[10])
+    }
+
+    func findProject(_ id: String) throws -> Project? {
+        try first(Self.projectColumns + " WHERE id = ?", id) { row in try Self.project(row) }
+    }
+
+    /// Of several the one that was used last.
+    func findProject(at path: String) throws -> Project? {
+        try first(Self.projectColumns + " WHERE path = ? ORDER BY updated DESC, id DESC LIMIT 1", path) { row in
+            try Self.project(row)
+        }
+    }
+
+    func create(_ new: NewProject, at time: Timestamp) throws -> Project {
+        let id = Identifier.make(at: time)
+        let budget = new.budget
+        try run(
+            "INSERT INTO projects VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", id, new.name, new.description, new.path,
+            Written(new.rules), budget.project.tokens, budget.project.cost?.nanodollars, budget.session.tokens,
+            budget.session.cost?.nanodollars, time, time)
+        return try project(id)
+    }
+
+    func project(_ id: String) throws -> Project {
+        guard let project = try findProject(id) else { throw GatewayStoreError.noProject(id) }
+        return project
+    }
+
+    func row(of project: Project) throws -> ProjectRow {
+        let sessions = try first("SELECT count(*) FROM sessions WHERE project = ?", project.id) { row in
+            try row[0] as Int
+        }
+        return ProjectRow(project: project, sessions: sessions ?? 0, usage: try usage(ofProject: project.id))
+    }
+}
+
+extension [ApprovalRule] {
+    /// With new rules instead of those for the same calls: who says something else later means that.
+    func replacing(with rules: [ApprovalRule]) -> [ApprovalRule] {
+        let others = filter { old in
+            !rules.contains { new in
+                (old.tool, old.source, old.scope) == (new.tool, new.source, new.scope) && old.arguments == new.arguments
+            }
+        }
+        return others + rules
+    }
+}

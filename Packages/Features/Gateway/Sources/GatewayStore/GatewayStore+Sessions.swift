@@ -1,0 +1,279 @@
+public import Capabilities
+import ProcessKit
+import StorageKit
+public import TurnLoop
+
+extension GatewayStore {
+    /// Throws `.notFound` where its project is not there.
+    @discardableResult
+    public func createSession(_ new: NewSession) async throws -> Session {
+        let time = now()
+        let id = Identifier.make(at: time)
+        let (title, system, selection) = (kept(new.title ?? ""), new.systemPrompt.map(kept), kept(new.selection))
+        return try await database.write { [turns] connection in
+            if let project = new.project { _ = try connection.project(project) }
+            try connection.run(
+                """
+                INSERT INTO sessions
+                    (id, project, title, model, system, servers, tools, priority, audit_log, rules, created, updated)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                id, new.project, Self.name(title), new.model, system,
+                selection.servers.map(Written.init), selection.tools.map(Written.init), Written(selection.priority),
+                selection.auditLog, Written(new.rules), time, time)
+            return try connection.session(id, turns)
+        }
+    }
+
+    /// Nil where there is none.
+    public func session(_ id: String) async throws -> Session? {
+        try await database.read { [turns] in try $0.findSession(id, turns) }
+    }
+
+    /// The one that was used last first.
+    public func sessions(project: String? = nil, page: PageRequest = PageRequest()) async throws -> Page<Session> {
+        try await database.read { [turns] connection in
+            let condition: SQL = project == nil ? " WHERE ?1 IS NULL" : " WHERE project = ?1"
+            let total = try connection.first("SELECT count(*) FROM sessions" + condition, project) { row in
+                try row[0] as Int
+            }
+            let sessions = try connection.sessions(
+                condition + " ORDER BY updated DESC, sessions.id DESC LIMIT ?2 OFFSET ?3", turns, project, page.size,
+                page.offset)
+            return Page(items: sessions, request: page, total: total ?? 0)
+        }
+    }
+
+    public func setTools(_ selection: ToolSelection, of session: String) async throws {
+        let selection = kept(selection)
+        try await change(session) { connection in
+            try connection.run(
+                "UPDATE sessions SET servers = ?, tools = ?, priority = ?, audit_log = ? WHERE id = ?",
+                selection.servers.map(Written.init), selection.tools.map(Written.init), Written(selection.priority),
+                selection.auditLog, session)
+        }
+    }
+
+    /// Kept on one line, up to 200 characters; without any the next message of its user gives it one.
+    public func setTitle(_ title: String, of session: String) async throws {
+        let title = kept(title)
+        try await change(session) { connection in
+            try connection.run("UPDATE sessions SET title = ? WHERE id = ?", Self.name(title), session)
+        }
+    }
+
+    public func setModel(_ model: String, of session: String) async throws {
+        try await change(session) { connection in
+            try connection.run("UPDATE sessions SET model = ? WHERE id = ?", model, session)
+        }
+    }
+
+    /// Adds rules; those that were there for the same calls give way.
+    public func addRules(_ rules: [ApprovalRule], toSession id: String) async throws {
+        try await finish { connection in
+            let old = try connection.first("SELECT rules FROM sessions WHERE id = ?", id) { row in
+                try row[0] as Written<[ApprovalRule]>
+            }
+            guard let old else { throw GatewayStoreError.noSession(id) }
+            let all = Written(old.value.replacing(with: rules))
+            _ = try connection.run("UPDATE sessions SET rules = ? WHERE id = ?", all, id)
+        }
+    }
+
+    /// Removes rules that were taken back.
+    public func removeRules(_ rules: [ApprovalRule], ofSession id: String) async throws {
+        try await finish { [turns] connection in
+            let others = try connection.session(id, turns).rules.filter { !rules.contains($0) }
+            _ = try connection.run("UPDATE sessions SET rules = ? WHERE id = ?", Written(others), id)
+        }
+    }
+
+    /// The sessions in which something was decided about tools.
+    public func sessionsWithRules() async throws -> [Session] {
+        try await database.read { [turns] in
+            try $0.sessions(" WHERE rules != '[]' ORDER BY updated DESC, sessions.id DESC", turns)
+        }
+    }
+
+    /// Removes a session with its messages, unless a turn runs. What it took and the audit log stay.
+    public func deleteSession(_ id: String) async throws {
+        try await database.write { [turns] connection in
+            if try connection.session(id, turns).isRunning { throw GatewayStoreError.busy(id) }
+            _ = try connection.run("DELETE FROM sessions WHERE id = ?", id)
+        }
+    }
+
+    /// Removes sessions for good, with every trace that the files have of what was said in them; those that are gone already
+    /// are no error. The audit log keeps what was done, without the words. Throws, and has removed nothing, while a turn
+    /// runs in one of them or another program, such as the gateway, has the files open.
+    public func erase(sessions: [String]) async throws {
+        try await database.requireAlone()
+        try await database.write { [turns] connection in
+            for id in sessions {
+                if try connection.findSession(id, turns)?.isRunning == true { throw GatewayStoreError.busy(id) }
+                _ = try connection.run("DELETE FROM sessions WHERE id = ?", id)
+                _ = try connection.run(Self.blankAudit + " WHERE session = ?", id)
+            }
+        }
+        try await database.erase()
+    }
+
+    /// Takes the words out of the audit log that come from sessions which are gone, and tells of how many entries.
+    public func blankAudit() async throws -> Int {
+        try await database.write { connection in
+            try connection.run(
+                Self.blankAudit + """
+                     WHERE session IS NOT NULL AND json_remove(detail, '$.input', '$.beginning', '$.message') != detail
+                        AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.id = audit.session)
+                    """)
+        }
+    }
+
+    /// What a tool was given may be what somebody said.
+    private static let blankAudit: SQL =
+        "UPDATE audit SET detail = json_remove(detail, '$.input', '$.beginning', '$.message')"
+
+    public func stats() async throws -> Stats {
+        try await database.read { [turns] connection in
+            let sessions = try connection.first(Self.sessionFigures) { row in
+                (count: try row[0] as Int, messages: try row[1] as Int)
+            }
+            return Stats(
+                projects: try connection.first("SELECT count(*) FROM projects") { row in try row[0] } ?? 0,
+                sessions: sessions?.count ?? 0, running: try connection.running(turns),
+                messages: sessions?.messages ?? 0, usage: try connection.usageOfAll(),
+                models: try connection.all(
+                    "SELECT DISTINCT model FROM sessions WHERE model IS NOT NULL ORDER BY model"
+                ) { row in try row[0] as String })
+        }
+    }
+
+    static let sessionFigures: SQL = "SELECT count(*), coalesce(sum(messages), 0) FROM sessions"
+
+    /// What somebody has called it, who may well use more words than are shown of a message.
+    private static func name(_ title: String) -> String { Line.title(of: title, longest: 200) }
+
+    /// Its names are a client's, who may have written anything there.
+    private func kept(_ selection: ToolSelection) -> ToolSelection {
+        ToolSelection(
+            servers: selection.servers?.map(kept), tools: selection.tools?.map(kept),
+            priority: selection.priority.map(kept), auditLog: selection.auditLog)
+    }
+
+    /// `body` tells how many rows it has changed.
+    private func change(_ session: String, _ body: @escaping @Sendable (Connection) throws -> Int) async throws {
+        try await database.write { connection in
+            if try body(connection) == 0 { throw GatewayStoreError.noSession(session) }
+        }
+    }
+}
+
+/// A conversation that the gateway remembers, without its messages.
+public struct Session: Sendable, Hashable {
+    public let id: String
+    public let project: String?
+    /// What it was named, or else the beginning of the first message of its user; empty before that.
+    public let title: String
+    public let model: String?
+    public let systemPrompt: String?
+    public let selection: ToolSelection
+    /// What its user has approved or denied for as long as it lasts.
+    public let rules: [ApprovalRule]
+    /// How many messages it has.
+    public let messages: Int
+    public let usage: UsageSum
+    /// Whether a turn runs, in this process or another.
+    public let isRunning: Bool
+    public let created: Timestamp
+    public let updated: Timestamp
+}
+
+/// What a session begins with.
+public struct NewSession: Sendable, Hashable {
+    public var project: String?
+    public var title: String?
+    public var model: String?
+    public var systemPrompt: String?
+    public var selection: ToolSelection
+    public var rules: [ApprovalRule]
+
+    public init(
+        project: String? = nil, title: String? = nil, model: String? = nil, systemPrompt: String? = nil,
+        selection: ToolSelection = ToolSelection(), rules: [ApprovalRule] = []
+    ) {
+        self.project = project
+        self.title = title
+        self.model = model
+        self.systemPrompt = systemPrompt
+        self.selection = selection
+        self.rules = rules
+    }
+}
+
+/// Which tools a session may use.
+public struct ToolSelection: Sendable, Hashable {
+    /// Sources whose tools are offered; all when nil.
+    public var servers: [String]?
+    /// Tools that are offered; all of these sources when nil.
+    public var tools: [String]?
+    /// Sources in the order in which they are preferred.
+    public var priority: [String]
+    /// Whether each call goes into the audit log.
+    public var auditLog: Bool
+
+    public init(
+        servers: [String]? = nil, tools: [String]? = nil, priority: [String] = [], auditLog: Bool = false
+    ) {
+        self.servers = servers
+        self.tools = tools
+        self.priority = priority
+        self.auditLog = auditLog
+    }
+}
+
+/// The gateway's records in figures.
+public struct Stats: Sendable, Hashable {
+    public let projects: Int
+    public let sessions: Int
+    /// Sessions in which a turn runs now.
+    public let running: [String]
+    public let messages: Int
+    /// What everything has taken so far, with what is deleted.
+    public let usage: UsageSum
+    /// The models of the sessions.
+    public let models: [String]
+}
+
+extension Connection {
+    static let sessionColumns: SQL = """
+        SELECT sessions.id, project, title, model, system, servers, tools, priority, audit_log, rules, messages,
+            created, updated, turns.id, holder FROM sessions LEFT JOIN turns ON turns.session = sessions.id
+        """
+
+    /// The sessions that a query behind these columns gives.
+    func sessions<each Value: Storable>(
+        _ query: SQL, _ turns: Holdings, _ values: repeat each Value
+    ) throws -> [Session] {
+        try all(Self.sessionColumns + query, repeat each values) { row in
+            let id: String = try row[0]
+            let (servers, tools): (Written<[String]>?, Written<[String]>?) = (try row[5], try row[6])
+            let (priority, rules): (Written<[String]>, Written<[ApprovalRule]>) = (try row[7], try row[9])
+            let (turn, holder): (String?, String?) = (try row[13], try row[14])
+            return Session(
+                id: id, project: try row[1], title: try row[2], model: try row[3], systemPrompt: try row[4],
+                selection: ToolSelection(
+                    servers: servers?.value, tools: tools?.value, priority: priority.value, auditLog: try row[8]),
+                rules: rules.value, messages: try row[10], usage: try usage(ofSession: id),
+                isRunning: turns.isHeld(turn ?? "", by: holder), created: try row[11], updated: try row[12])
+        }
+    }
+
+    func findSession(_ id: String, _ turns: Holdings) throws -> Session? {
+        try sessions(" WHERE sessions.id = ?", turns, id).first
+    }
+
+    func session(_ id: String, _ turns: Holdings) throws -> Session {
+        guard let session = try findSession(id, turns) else { throw GatewayStoreError.noSession(id) }
+        return session
+    }
+}

@@ -1,0 +1,342 @@
+public import Capabilities
+import StorageKit
+import Synchronization
+
+extension GatewayStore {
+    /// Counts an answer that belongs to no message here. It works in a task that was cancelled, too.
+    public func account(_ entry: UsageEntry) async throws {
+        var entry = entry
+        (entry.provider, entry.model) = (kept(entry.provider), kept(entry.model))
+        try await accounts.add(entry, at: now())
+    }
+
+    /// What the answers took: each for itself and each day in their order, all else from the most tokens down.
+    public func usage(by group: UsageGroup, _ filter: UsageFilter = UsageFilter()) async throws -> [UsageSum] {
+        let (from, through) = (filter.from?.number ?? .min, filter.through?.number ?? .max)
+        let query = Connection.usageQuery(group, filter)
+        return try await database.read { connection in
+            try connection.all(
+                query, filter.session, filter.project, filter.provider, filter.model, from, through, filter.client
+            ) { row in
+                let key: StoredValue = try row[0]
+                return try Connection.sum(row, from: 1, key: Self.key(key, group))
+            }
+        }
+    }
+
+    private static func key(_ stored: StoredValue, _ group: UsageGroup) -> String? {
+        switch stored {
+        case .integer(let number): group == .day ? Day(number: Int(number)).description : String(number)
+        case .text(let text): text.isEmpty ? nil : text
+        default: nil
+        }
+    }
+}
+
+/// What one answer took.
+public struct UsageEntry: Sendable, Hashable {
+    public var project: String?
+    public var session: String?
+    /// Who asked, as the gateway knows them.
+    public var client: String?
+    public var provider: String
+    public var model: String
+    public var usage: Usage
+
+    public init(
+        project: String? = nil, session: String? = nil, client: String? = nil, provider: String, model: String,
+        usage: Usage
+    ) {
+        self.project = project
+        self.session = session
+        self.client = client
+        self.provider = provider
+        self.model = model
+        self.usage = usage
+    }
+}
+
+/// What sums are made for.
+public enum UsageGroup: String, Choice, Hashable {
+    /// Each answer for itself.
+    case message
+    case session, project, client, model, day
+}
+
+/// Which answers count. What is nil does not matter.
+public struct UsageFilter: Sendable, Hashable {
+    public var session: String?
+    public var project: String?
+    public var client: String?
+    public var provider: String?
+    public var model: String?
+    /// The first and the last day.
+    public var from: Day?
+    public var through: Day?
+
+    public init(
+        session: String? = nil, project: String? = nil, client: String? = nil, provider: String? = nil,
+        model: String? = nil, from: Day? = nil, through: Day? = nil
+    ) {
+        self.session = session
+        self.project = project
+        self.client = client
+        self.provider = provider
+        self.model = model
+        self.from = from
+        self.through = through
+    }
+}
+
+/// What some answers took together, exactly.
+public struct UsageSum: Sendable, Hashable {
+    /// What it is the sum of: an id, a name, `PROVIDER/MODEL`, or a day. Nil for what belongs to none, such as an answer without
+    /// a session, and for the sum of everything.
+    public let key: String?
+    public let answers: Int
+    /// What is known; nil where no answer told.
+    public let usage: Usage
+    /// How many answers have a cost that nobody knows, so that the true cost is higher.
+    public let unpriced: Int
+
+    public init(key: String? = nil, answers: Int = 0, usage: Usage = Usage(), unpriced: Int = 0) {
+        self.key = key
+        self.answers = answers
+        self.usage = usage
+        self.unpriced = unpriced
+    }
+
+    /// All tokens, read and written.
+    public var tokens: Int? {
+        usage.inputTokens == nil && usage.outputTokens == nil
+            ? nil : (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
+    }
+
+    /// With what is stored nowhere yet.
+    static func + (sum: UsageSum, more: Usage) -> UsageSum {
+        UsageSum(key: sum.key, answers: sum.answers, usage: sum.usage + more, unpriced: sum.unpriced)
+    }
+}
+
+/// A whole day of UTC.
+public struct Day: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// Days since 1970-01-01.
+    public let number: Int
+
+    private static let length: Int64 = 86_400_000_000
+
+    /// The day of a moment.
+    public init(_ time: Timestamp) {
+        let (days, rest) = time.microseconds.quotientAndRemainder(dividingBy: Self.length)
+        number = Int(rest < 0 ? days - 1 : days)
+    }
+
+    /// Reads a day such as `2026-11-21`.
+    public init?(_ text: String) {
+        guard text.utf8.count == 10, let time = Timestamp(iso8601: "\(text)T00:00:00Z") else { return nil }
+        self.init(time)
+    }
+
+    /// How long it is from a moment until the next day begins; never nothing.
+    public static func rest(after time: Timestamp) -> Duration {
+        let rest = time.microseconds % length
+        return .microseconds(rest < 0 ? -rest : length - rest)
+    }
+
+    init(number: Int) {
+        self.number = number
+    }
+
+    public var description: String {
+        // The days of all moments fit; a number from a damaged row must not end the program.
+        let start = Int64(number).multipliedReportingOverflow(by: Self.length).partialValue
+        return String(Timestamp(microseconds: start).iso8601.prefix { $0 != "T" })
+    }
+
+    public static func < (left: Day, right: Day) -> Bool { left.number < right.number }
+}
+
+// MARK: Writing
+
+extension Connection {
+    /// Counts one answer, by itself and in the sums.
+    func account(_ entry: UsageEntry, message: Int?, at time: Timestamp) throws {
+        let (day, usage) = (Day(time).number, entry.usage.plausible)
+        let (project, session, client) = (entry.project ?? "", entry.session ?? "", entry.client ?? "")
+        try run(
+            """
+            INSERT INTO usage (day, time, project, session, message, provider, model, input, output, cached,
+                cache_write, reasoning, cost, client) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            day, time, project, session, message, entry.provider, entry.model, usage.inputTokens, usage.outputTokens,
+            usage.cachedTokens, usage.cacheWriteTokens, usage.reasoningTokens, usage.cost?.nanodollars, client)
+        try run(
+            """
+            INSERT INTO usage_days VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET answers = answers + 1, unpriced = unpriced + excluded.unpriced,
+                input = coalesce(input + excluded.input, input, excluded.input),
+                output = coalesce(output + excluded.output, output, excluded.output),
+                cached = coalesce(cached + excluded.cached, cached, excluded.cached),
+                cache_write = coalesce(cache_write + excluded.cache_write, cache_write, excluded.cache_write),
+                reasoning = coalesce(reasoning + excluded.reasoning, reasoning, excluded.reasoning),
+                cost = coalesce(cost + excluded.cost, cost, excluded.cost)
+            """,
+            day, client, project, session, entry.provider, entry.model, usage.inputTokens, usage.outputTokens,
+            usage.cachedTokens, usage.cacheWriteTokens, usage.reasoningTokens, usage.cost?.nanodollars,
+            usage.cost == nil ? 1 : 0)
+    }
+}
+
+extension Usage {
+    /// Without what no answer can have taken. Servers make mistakes, and one of them must not spoil all sums.
+    fileprivate var plausible: Usage {
+        func count(_ number: Int?, _ most: Int) -> Int? {
+            number.flatMap { 0...most ~= $0 ? $0 : nil }
+        }
+        let tokens = 1 << 40
+        return Usage(
+            inputTokens: count(inputTokens, tokens), outputTokens: count(outputTokens, tokens),
+            cachedTokens: count(cachedTokens, tokens), cacheWriteTokens: count(cacheWriteTokens, tokens),
+            reasoningTokens: count(reasoningTokens, tokens),
+            cost: count(cost?.nanodollars, 1 << 50).map(Cost.init(nanodollars:)))
+    }
+}
+
+// MARK: Reading
+
+extension Connection {
+    static let sums: SQL = """
+        coalesce(sum(answers), 0), sum(input), sum(output), sum(cached), sum(cache_write), sum(reasoning), sum(cost),
+            coalesce(sum(unpriced), 0) FROM usage_days
+        """
+    static let sessionSum: SQL = "SELECT " + sums + " WHERE session = ?"
+    static let projectSum: SQL = "SELECT " + sums + " WHERE project = ?"
+    static let daySum: SQL = "SELECT " + sums + " WHERE day = ?"
+    static let clientSum: SQL = "SELECT " + sums + " WHERE day = ? AND client = ?"
+
+    func usage(ofSession id: String) throws -> UsageSum { try sum(Self.sessionSum, id, key: id) }
+    func usage(ofProject id: String) throws -> UsageSum { try sum(Self.projectSum, id, key: id) }
+    func usage(of day: Day) throws -> UsageSum { try sum(Self.daySum, day.number, key: day.description) }
+
+    func usage(ofClient name: String, on day: Day) throws -> UsageSum {
+        try first(Self.clientSum, day.number, name) { row in try Self.sum(row, from: 0, key: name) }
+            ?? UsageSum(key: name)
+    }
+
+    func usageOfAll() throws -> UsageSum {
+        try first("SELECT " + Self.sums) { row in try Self.sum(row, from: 0) } ?? UsageSum()
+    }
+
+    private func sum(_ query: SQL, _ value: some Storable, key: String) throws -> UsageSum {
+        try first(query, value) { row in try Self.sum(row, from: 0, key: key) } ?? UsageSum(key: key)
+    }
+
+    /// Its places are those of `usage(by:)`: session, project, provider, model, first and last day, client.
+    static func usageQuery(_ group: UsageGroup, _ filter: UsageFilter) -> SQL {
+        // The numbers of all values stand in the text, wanted or not, and each condition can use its index.
+        let session: SQL = filter.session == nil ? " WHERE ?1 IS NULL" : " WHERE session = ?1"
+        let project: SQL = filter.project == nil ? " AND ?2 IS NULL" : " AND project = ?2"
+        let provider: SQL = filter.provider == nil ? " AND ?3 IS NULL" : " AND provider = ?3"
+        let model: SQL = filter.model == nil ? " AND ?4 IS NULL" : " AND model = ?4"
+        let client: SQL = filter.client == nil ? " AND ?7 IS NULL" : " AND client = ?7"
+        let condition = session + project + provider + model + " AND day >= ?5 AND day <= ?6" + client
+        let most: SQL = " ORDER BY coalesce(sum(input), 0) + coalesce(sum(output), 0) DESC, 1"
+        return switch group {
+        case .message:
+            """
+            SELECT message, 1, input, output, cached, cache_write, reasoning, cost, cost IS NULL FROM usage
+            """ + condition + " ORDER BY id"
+        case .session: "SELECT session, " + sums + condition + " GROUP BY session" + most
+        case .client: "SELECT client, " + sums + condition + " GROUP BY client" + most
+        case .project: "SELECT project, " + sums + condition + " GROUP BY project" + most
+        case .model:
+            "SELECT provider || '/' || model, " + sums + condition + " GROUP BY provider, model" + most
+        case .day: "SELECT day, " + sums + condition + " GROUP BY day ORDER BY day"
+        }
+    }
+
+    /// How many answers, the six numbers of their usage, and how many are not priced, from a column on.
+    static func sum(_ row: borrowing Row, from column: Int, key: String? = nil) throws -> UsageSum {
+        UsageSum(
+            key: key, answers: try row[column], usage: try usage(row, from: column + 1), unpriced: try row[column + 7])
+    }
+
+    static func usage(_ row: borrowing Row, from column: Int) throws -> Usage {
+        let cost: Int? = try row[column + 5]
+        return Usage(
+            inputTokens: try row[column], outputTokens: try row[column + 1], cachedTokens: try row[column + 2],
+            cacheWriteTokens: try row[column + 3], reasoningTokens: try row[column + 4],
+            cost: cost.map(Cost.init(nanodollars:)))
+    }
+}
+
+/// Accounts for answers, for all that end at the same time in one transaction.
+final class AccountQueue: Sendable {
+    private struct Waiting {
+        let entry: UsageEntry
+        let time: Timestamp
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var waiting: [Waiting] = []
+        var isWriting = false
+        var closers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let database: Database
+    private let state = Mutex(State())
+
+    init(_ database: Database) {
+        self.database = database
+    }
+
+    /// Returns when it is stored, also where the task was cancelled: what was used is counted.
+    func add(_ entry: UsageEntry, at time: Timestamp) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            let isFirst = state.withLock { state in
+                state.waiting.append(Waiting(entry: entry, time: time, continuation: continuation))
+                return !exchange(&state.isWriting, with: true)
+            }
+            // Those who wait for it own it: it ends with the last of them.
+            if isFirst { Task { await write() } }
+        }
+    }
+
+    /// Waits until nobody waits any more.
+    func drained() async {
+        await withCheckedContinuation { continuation in
+            let isQuiet = state.withLock { state in
+                if state.isWriting { state.closers.append(continuation) }
+                return !state.isWriting
+            }
+            if isQuiet { continuation.resume() }
+        }
+    }
+
+    private func write() async {
+        while let batch = take() {
+            let result: Result<Void, any Error>
+            do {
+                try await database.write { connection in
+                    for one in batch { try connection.account(one.entry, message: nil, at: one.time) }
+                }
+                result = .success(())
+            } catch {
+                result = .failure(error)
+            }
+            for one in batch { one.continuation.resume(with: result) }
+        }
+    }
+
+    /// Those that wait; nil when there are none, and then the next to come is the first again.
+    private func take() -> [Waiting]? {
+        let (batch, closers) = state.withLock { state -> ([Waiting]?, [CheckedContinuation<Void, Never>]) in
+            guard state.waiting.isEmpty else { return (exchange(&state.waiting, with: []), []) }
+            state.isWriting = false
+            return (nil, exchange(&state.closers, with: []))
+        }
+        for closer in closers { closer.resume() }
+        return batch
+    }
+}

@@ -1,0 +1,106 @@
+public import Capabilities
+import JSON
+import Synchronization
+import TurnLoop
+
+/// The questions that wait for an answer, of all sessions.
+final class Approvals: Sendable {
+    private struct Open {
+        let ticket: ApprovalTicket
+        let answer: Promise<Result<ApprovalAnswer, any Error>>
+    }
+
+    private let open = Mutex<[String: Open]>([:])
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+
+    init(clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp) {
+        self.clock = clock
+        self.now = now
+    }
+
+    /// Asks and waits. Throws `InteractionError.unanswered` when the time is over, or what kept the client from answering.
+    func ask(
+        _ request: ApprovalRequest, session: String, within limit: Duration, tell: (ApprovalTicket) -> Void
+    ) async throws -> ApprovalAnswer {
+        var call = request.call
+        call.name = request.tool
+        let ticket = ApprovalTicket(
+            id: Self.newID(), session: session, call: call, source: request.source, effect: request.effect,
+            summary: request.summary, reach: request.reach, remembers: request.remembers,
+            expires: Timestamp(microseconds: now().microseconds + Int64(limit / .microseconds(1))), limit: limit)
+        let answer = Promise<Result<ApprovalAnswer, any Error>>()
+        open.withLock { $0[ticket.id] = Open(ticket: ticket, answer: answer) }
+        defer { _ = take(ticket.id, of: session) }
+        tell(ticket)
+        let clock = clock
+        let first = try await withThrowingTaskGroup(of: Result<ApprovalAnswer, any Error>?.self) { group in
+            group.addTask { try await answer.value() }
+            group.addTask {
+                try await clock.sleep(for: limit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+        if let first { return try first.get() }
+        // An answer that was accepted counts, even where the time was over in the same moment.
+        guard take(ticket.id, of: session) != nil else { return try await answer.value().get() }
+        throw InteractionError.unanswered(id: "gateway.approval", prompt: "allow \(PlainText.escape(request.tool))")
+    }
+
+    /// - Parameter answer: what somebody said, or why nobody did.
+    func answer(_ id: String, of session: String, _ answer: Result<ApprovalAnswer, any Error>) throws(GatewayError) {
+        guard let open = take(id, of: session) else {
+            throw GatewayError(
+                .approvalNotFound,
+                "this session has no open question \(PlainText.escape(id)): it was answered, or its time was over",
+                param: "approval")
+        }
+        open.answer.settle(answer)
+    }
+
+    /// Those of a session, the oldest first.
+    func tickets(of session: String) -> [ApprovalTicket] {
+        open.withLock { open in
+            open.values.map(\.ticket).filter { $0.session == session }
+                .sorted { ($0.expires, $0.id) < ($1.expires, $1.id) }
+        }
+    }
+
+    /// Closes a question; who takes it decides it.
+    private func take(_ id: String, of session: String) -> Open? {
+        open.withLock { open in
+            guard open[id]?.ticket.session == session else { return nil }
+            return open.removeValue(forKey: id)
+        }
+    }
+
+    /// Nobody can guess it, so that knowing it shows that one has been asked.
+    private static func newID() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let (high, low): (UInt64, UInt64) = (generator.next(), generator.next())
+        return "approval_" + String(high, radix: 36) + String(low, radix: 36)
+    }
+}
+
+/// A question that waits for a client's answer.
+public struct ApprovalTicket: Sendable, Hashable {
+    public let id: String
+    public let session: String
+    /// What the model wants, under the tool's own name.
+    public let call: ToolCall
+    /// Who offers the tool.
+    public let source: String
+    public let effect: Effect
+    /// What the tool says of itself.
+    public let summary: String
+    /// What it would reach.
+    public let reach: ToolReach
+    /// What an answer that counts for longer would be about; nil where none can.
+    public let remembers: String?
+    /// When it counts as a no.
+    public let expires: Timestamp
+    /// How long that was from the beginning.
+    public let limit: Duration
+}

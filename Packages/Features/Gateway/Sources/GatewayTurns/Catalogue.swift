@@ -1,0 +1,242 @@
+import Capabilities
+import GatewayModels
+import Synchronization
+import TurnLoop
+
+/// The models of all providers, asked for at most once a minute.
+final class Catalogue: Sendable {
+    /// What one of them has, or why that is not known.
+    struct Listing: Sendable {
+        let id: String
+        let backend: Backend
+        var models: [ModelDescription] = []
+        var problem: AnyFailure?
+    }
+
+    private let providers: @Sendable () async -> [any ModelProvider]
+    private let claude: ClaudeCommand?
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+    /// Is told of a provider that is left out.
+    private let report: @Sendable (Listing) async -> Void
+
+    /// What was found, and when.
+    private struct Found {
+        let listings: [Listing]
+        let models: [ModelDescription]
+        let time: Timestamp
+
+        init(_ listings: [Listing], at time: Timestamp) {
+            self.listings = listings
+            models = listings.flatMap(\.models)
+            self.time = time
+        }
+    }
+
+    private struct State {
+        var known: Found?
+        /// Whoever waits for the lists awaits it, and `close` does.
+        var loading: Task<Found, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    init(
+        providers: @escaping @Sendable () async -> [any ModelProvider], claude: ClaudeCommand?,
+        clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
+        report: @escaping @Sendable (Listing) async -> Void
+    ) {
+        self.providers = providers
+        self.claude = claude
+        self.clock = clock
+        self.now = now
+        self.report = report
+    }
+
+    /// In the order of the providers, the offline model last.
+    func listings() async -> [Listing] { await found().listings }
+
+    /// The models of all of them; the same array for as long as they are not asked anew.
+    func models() async -> [ModelDescription] { await found().models }
+
+    var isLoading: Bool { state.withLock { $0.loading != nil } }
+
+    func close() async {
+        let loading = state.withLock { $0.loading }
+        loading?.cancel()
+        _ = await loading?.value
+    }
+
+    private func found() async -> Found {
+        // Nearly every request finds it here, and waits for nobody.
+        if let fresh { return fresh }
+        return await loading().value
+    }
+
+    private var fresh: Found? {
+        let now = now()
+        return state.withLock { state in
+            state.known.flatMap { (.zero..<Self.lifetime).contains(now - $0.time) ? $0 : nil }
+        }
+    }
+
+    private func loading() -> Task<Found, Never> {
+        state.withLock { state in
+            let loading = state.loading ?? Task { await load() }
+            state.loading = loading
+            return loading
+        }
+    }
+
+    private static let offline = "martlet"
+    private static let lifetime = Duration.seconds(60)
+    /// A provider that does not answer must not hold up the others.
+    private static let patience = Duration.seconds(10)
+
+    private func load() async -> Found {
+        var all = await providers()
+        if !all.contains(where: { $0.id == Self.offline }) { all.append(OfflineModel()) }
+        var listings = await Self.listings(of: all, clock)
+        if let claude {
+            let own = Listing(id: ClaudeCommand.provider, backend: .claude(claude), models: ClaudeCommand.models)
+            listings.insert(own, at: listings.firstIndex { $0.id == Self.offline } ?? listings.endIndex)
+        }
+        let found = Found(listings, at: now())
+        let isWhole = !Task.isCancelled
+        state.withLock { state in
+            if isWhole { state.known = found }
+            state.loading = nil
+        }
+        for listing in listings where listing.problem != nil { await report(listing) }
+        return found
+    }
+
+    /// Asks all at once.
+    private static func listings(of providers: [any ModelProvider], _ clock: any Clock<Duration>) async -> [Listing] {
+        await withTaskGroup(of: (Int, Listing?).self) { group in
+            for (index, provider) in providers.enumerated() {
+                group.addTask { (index, await listing(of: provider, clock)) }
+            }
+            let answers = await group.reduce(into: [Int: Listing]()) { $0[$1.0] = $1.1 }
+            return providers.indices.compactMap { answers[$0] }
+        }
+    }
+
+    /// Nil for a provider that cannot be used now.
+    private static func listing(of provider: any ModelProvider, _ clock: any Clock<Duration>) async -> Listing? {
+        var listing = Listing(id: provider.id, backend: .provider(provider))
+        do {
+            let models = try await withThrowingTaskGroup(of: [ModelDescription]?.self) { group in
+                group.addTask { await provider.isAvailable() ? try await provider.models() : nil }
+                group.addTask {
+                    try await clock.sleep(for: patience)
+                    throw GatewayError(.modelUnavailable, "it did not say within \(patience.words) which models it has")
+                }
+                defer { group.cancelAll() }
+                return try await group.next() ?? nil
+            }
+            guard let models else { return nil }
+            listing.models = models.map(ModelTable.known.completing)
+        } catch {
+            listing.problem = AnyFailure(error)
+        }
+        return listing
+    }
+}
+
+extension Catalogue {
+    /// The model of a name. Another one than was asked for is never taken in its place.
+    ///
+    /// - Parameter name: `PROVIDER/MODEL`, an id that only one provider has, or empty for the default.
+    func choice(named name: String, default preset: String?) async throws -> ModelChoice {
+        let listings = await listings()
+        if !name.isEmpty { return try await Self.choice(named: name, among: listings) }
+        if let preset, !preset.isEmpty { return try await Self.choice(named: preset, among: listings) }
+        for listing in listings where !listing.backend.isFound {
+            if let model = listing.models.first { return ModelChoice(backend: listing.backend, description: model) }
+        }
+        throw GatewayError(.modelUnavailable, "no model can be used now\(Self.leftOut(listings))", param: "model")
+    }
+
+    private static func choice(named name: String, among listings: [Listing]) async throws -> ModelChoice {
+        var unlisted: ModelChoice?
+        if let slash = name.firstIndex(of: "/"), let own = listings.first(where: { $0.id == name[..<slash] }) {
+            let id = name[name.index(after: slash)...]
+            if let model = own.models.first(where: { $0.id == id }) {
+                return ModelChoice(backend: own.backend, description: model)
+            }
+            // Servers know names beside those of their lists, such as aliases and models that were made for somebody.
+            if case .provider(let provider) = own.backend, !id.isEmpty, await provider.dialect(of: String(id)) != nil {
+                let model = ModelTable.known.completing(ModelDescription(id: String(id), provider: own.id))
+                unlisted = ModelChoice(backend: own.backend, description: model)
+            } else if let problem = own.problem {
+                throw GatewayError(
+                    .modelUnavailable,
+                    "the models of '\(own.id)' cannot be listed now: \(problem.message); ask again in a minute",
+                    param: "model", cause: problem)
+            }
+        }
+        // Ids with a slash of their own are usual where one server stands for many vendors.
+        let found = listings.compactMap { listing in
+            listing.models.first { $0.id == name }.map { ModelChoice(backend: listing.backend, description: $0) }
+        }
+        if found.count == 1 { return found[0] }
+        let shown = PlainText.escape(name).quoted
+        guard found.isEmpty || unlisted != nil else {
+            throw GatewayError(
+                .modelAmbiguous,
+                "several providers have the model \(shown); say which: \(found.map(\.name).joined(separator: ", "))",
+                param: "model")
+        }
+        if let unlisted { return unlisted }
+        let names = listings.flatMap { listing in listing.models.flatMap { [$0.id, "\(listing.id)/\($0.id)"] } }
+        throw GatewayError(
+            .modelNotFound, "there is no model \(shown)\(Suggestion.text(for: name, among: names))\(leftOut(listings))",
+            param: "model")
+    }
+
+    /// Says which providers are missing from the list, for one of them may have the model.
+    private static func leftOut(_ listings: [Listing]) -> String {
+        let names = listings.filter { $0.problem != nil }.map(\.id)
+        return names.isEmpty ? "" : "; the models of \(names.joined(separator: ", ")) cannot be listed now"
+    }
+}
+
+extension String {
+    /// As a name that somebody chose is put into a sentence: it may be of any length.
+    var quoted: String { count > 100 ? "'\(prefix(100))…'" : "'\(self)'" }
+}
+
+/// What answers: a provider, whose calls are done here, or the `claude` command, which does its calls itself.
+enum Backend: Sendable {
+    case provider(any ModelProvider)
+    case claude(ClaudeCommand)
+
+    /// Whether it was merely found on this machine, so that it is asked only by its name.
+    var isFound: Bool {
+        if case .provider(let provider) = self { provider.isFound } else { false }
+    }
+}
+
+/// A model that was found, and who has it. An object, since every request holds one.
+final class ModelChoice: Sendable {
+    let backend: Backend
+    let description: ModelDescription
+
+    init(backend: Backend, description: ModelDescription) {
+        self.backend = backend
+        self.description = description
+    }
+
+    var name: String { "\(description.provider)/\(description.id)" }
+}
+
+extension ClaudeCommand {
+    static let provider = "claude"
+
+    /// The command lists no models. These words it understands in any version; `default` leaves the choice to it.
+    static let models = ["default", "opus", "sonnet", "haiku"].map { id in
+        ModelDescription(
+            id: id, provider: provider, name: "Claude Code (\(id))", abilities: [.tools, .images, .reasoning])
+    }
+}

@@ -1,0 +1,226 @@
+public import Capabilities
+public import GatewayStore
+import JSON
+import Synchronization
+import ToolKit
+import TurnLoop
+
+/// What a turn may use of a source: the tools that were selected. It counts and traces their runs.
+final class OfferedTools: ToolSource {
+    private let source: any ToolSource
+    /// Nil for all.
+    private let selected: [String]?
+    private let runs: ToolRuns
+    private let tracer: Tracer
+
+    init(_ source: any ToolSource, selected: [String]?, runs: ToolRuns, tracer: Tracer) {
+        self.source = source
+        self.selected = selected
+        self.runs = runs
+        self.tracer = tracer
+    }
+
+    var name: String { source.name }
+
+    func tools() async throws -> [ToolDescription] {
+        try await source.tools().filter { tool in selected?.contains { Self.isTool(tool.name, called: $0) } ?? true }
+    }
+
+    /// Whether somebody who says `word` means a tool: by its own name, or as a model knows it, because most providers
+    /// take neither dots nor long names.
+    static func isTool(_ tool: String, called word: String) -> Bool {
+        word == tool || word == plain(tool)
+    }
+
+    /// As `TurnLoop` makes them: letters, digits, `_` and `-`, up to 64.
+    private static func plain(_ name: String) -> String {
+        String(
+            name.unicodeScalars.prefix(64).map { scalar -> Character in
+                switch scalar {
+                case "a"..."z", "A"..."Z", "0"..."9", "_", "-": Character(scalar)
+                default: "_"
+                }
+            })
+    }
+
+    func reach(of call: ToolCall) async throws -> ToolReach { try await source.reach(of: call) }
+
+    func run(_ call: ToolCall) async throws -> ToolResult {
+        try await counted(call) { try await $0.run(call) }
+    }
+
+    func run(
+        _ call: ToolCall, reaching agreed: ToolReach, telling tell: @escaping @Sendable (String) async -> Void
+    ) async throws -> ToolResult {
+        try await counted(call) { try await $0.run(call, reaching: agreed, telling: tell) }
+    }
+
+    private func counted(
+        _ call: ToolCall, _ run: @escaping @Sendable (any ToolSource) async throws -> ToolResult
+    ) async throws -> ToolResult {
+        try await runs.run {
+            try await tracer.span(
+                "gateway.tool", feature: "gateway", attributes: ["tool": .string(call.name), "source": .string(name)]
+            ) { notes in
+                let result = try await run(source)
+                notes.note("is_error", .bool(result.isError))
+                return result
+            }
+        }
+    }
+}
+
+/// What one source of tools offers.
+public struct ToolOffer: Sendable, Hashable {
+    /// What the source is called in selections: `files` for the folder of a project, or a server's name.
+    public let source: String
+    public let tools: [ToolDescription]
+    /// Why its tools are not known now.
+    public let problem: String?
+}
+
+extension Turns {
+    /// The sources that can be selected, and what each offers.
+    ///
+    /// - Parameter project: whose folder is meant; without one there are only tools that belong to no folder.
+    public func toolOffers(project id: String? = nil) async throws -> [ToolOffer] {
+        var found: [any ToolSource] = []
+        if let id {
+            found = try await sources(in: project(id))
+        } else {
+            found = try await sources(in: nil)
+        }
+        return await offers(of: found)
+    }
+
+    private func offers(of sources: [any ToolSource]) async -> [ToolOffer] {
+        await withTaskGroup(of: (Int, ToolOffer).self) { group in
+            for (index, source) in sources.enumerated() {
+                group.addTask { [clock = parts.clock, limit = parts.settings.callTime] in
+                    (index, await Self.offer(of: source, within: limit, on: clock))
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }.sorted { $0.key < $1.key }.map(\.value)
+        }
+    }
+
+    /// Throws where a selection names a tool that nobody has, so that nobody believes in a choice that does not count.
+    public func check(_ selection: ToolSelection, inProject id: String?) async throws {
+        guard selection.tools?.isEmpty == false else { return }
+        var project: Project?
+        if let id { project = try await self.project(id) }
+        try await check(selection, among: sources(in: project))
+    }
+
+    func check(_ selection: ToolSelection, among sources: [any ToolSource]) async throws {
+        guard let wanted = selection.tools, !wanted.isEmpty else { return }
+        let offers = await offers(of: sources)
+        // A source that does not answer now may have any.
+        guard offers.allSatisfy({ $0.problem == nil }) else { return }
+        let known = offers.flatMap(\.tools).map(\.name)
+        guard let name = wanted.first(where: { name in !known.contains { OfferedTools.isTool($0, called: name) } })
+        else { return }
+        let list = known.isEmpty ? "no tool can be used here" : "there are \(known.joined(separator: ", "))"
+        throw GatewayError(
+            .unknownTool, "there is no tool \(PlainText.escape(name).quoted); \(list)", param: "enabled_tools")
+    }
+
+    private static func offer(
+        of source: any ToolSource, within limit: Duration, on clock: any Clock<Duration>
+    ) async -> ToolOffer {
+        do {
+            let tools = try await withThrowingTaskGroup(of: [ToolDescription].self) { group in
+                group.addTask { try await source.tools() }
+                group.addTask {
+                    try await clock.sleep(for: limit)
+                    throw GatewayError(.toolsUnavailable, "it did not answer within \(limit.words)")
+                }
+                defer { group.cancelAll() }
+                return try await group.next() ?? []
+            }
+            return ToolOffer(source: source.name, tools: tools, problem: nil)
+        } catch {
+            return ToolOffer(source: source.name, tools: [], problem: AnyFailure(error).message)
+        }
+    }
+}
+
+/// Counts the tools that run. A stopped turn does not wait for its tools to end, so that somebody else has to: a shell
+/// command still has its 200 ms between TERM and KILL.
+final class ToolRuns: Sendable {
+    private struct State {
+        var count = 0
+        var waiting: [Promise<Void>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func run<Value: Sendable>(_ work: () async throws -> Value) async rethrows -> Value {
+        state.withLock { $0.count += 1 }
+        defer {
+            let waiting = state.withLock { state in
+                state.count -= 1
+                guard state.count == 0 else { return [Promise<Void>]() }
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for promise in waiting { promise.settle(()) }
+        }
+        return try await work()
+    }
+
+    /// Returns when none runs any more. Throws only when the waiting task is cancelled.
+    func allEnded() async throws {
+        let ended = Promise<Void>()
+        let isIdle = state.withLock { state in
+            if state.count > 0 { state.waiting.append(ended) }
+            return state.count == 0
+        }
+        if !isIdle { try await ended.value() }
+    }
+}
+
+extension Project {
+    /// The tools that work in its folder, where rules let them.
+    func files(_ settings: TurnSettings, _ policy: ApprovalPolicy) throws(GatewayError) -> any ToolSource {
+        WorkspaceTools(try workspace(settings, policy), offering: .all, shell: settings.shell)
+    }
+
+    /// Its folder, with what rules keep from tools.
+    func workspace(_ settings: TurnSettings, _ policy: ApprovalPolicy) throws(GatewayError) -> Workspace {
+        let denied = policy.deniedPaths(of: WorkspaceTools.name, WorkspaceTools.fileDescriptions)
+        return Workspace(try folder(), denying: denied, home: settings.home)
+    }
+
+    /// Its folder, as long as it is the one that was agreed to.
+    func folder() throws(GatewayError) -> Workspace {
+        do {
+            return try Workspace(canonical: path)
+        } catch {
+            throw GatewayError(
+                .folderMissing, "the folder of the project cannot be used: \(error.message)", param: "project_id",
+                cause: error)
+        }
+    }
+}
+
+extension ToolSelection {
+    /// The sources that were selected, those with priority first: the first to bring a name keeps it.
+    func sources(among all: [any ToolSource]) -> [any ToolSource] {
+        let selected = all.filter { source in servers?.contains(source.name) ?? true }
+        var sorted: [any ToolSource] = []
+        for source in priority.compactMap({ name in selected.first { $0.name == name } }) + selected
+        where !sorted.contains(where: { $0 === source }) {
+            sorted.append(source)
+        }
+        return sorted
+    }
+
+    /// What was selected and does not exist. Nobody shall believe that a choice counted which did not.
+    func problems(among all: [any ToolSource]) -> [String] {
+        let names = all.map(\.name)
+        return (servers ?? []).filter { !names.contains($0) }.map { name in
+            "there are no tools of \(PlainText.escape(name).quoted) here\(Suggestion.text(for: name, among: names))"
+        }
+    }
+}

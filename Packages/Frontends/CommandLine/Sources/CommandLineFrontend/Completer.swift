@@ -1,0 +1,231 @@
+import Capabilities
+import JSON
+import Registry
+import Settings
+
+/// What may come next on a command line.
+struct Completer {
+    /// A word that may be typed, with what it means.
+    struct Candidate: Sendable, Hashable {
+        let word: String
+        let summary: String
+
+        init(_ word: String, _ summary: String = "") {
+            self.word = word
+            self.summary = summary
+        }
+    }
+
+    let tree: CommandTree
+    let registry: Registry
+    let host: Host
+
+    /// The options that every command has.
+    private var shared: [ParameterDeclaration] { SettingOption.everyOption(host) }
+
+    /// - Parameter words: all words after the program's name; the last is the one being typed and may be empty.
+    func candidates(_ words: [String]) -> [Candidate] {
+        let current = words.last ?? ""
+        return all(Array(words.dropLast()), current).filter { $0.word.hasPrefix(":") || $0.word.hasPrefix(current) }
+    }
+
+    private func all(_ before: [String], _ current: String) -> [Candidate] {
+        if !before.contains("--"), let last = before.last,
+            let common = ArgumentParser.valueOption(last, shared)
+        {
+            return common.name == "set" ? assignments(current) : values(common)
+        }
+        if !before.contains("--"), let values = attached(current, shared) { return values }
+        // Common options may stand anywhere and say nothing about the command.
+        let words = CommonOptions.take(from: before, settings: SettingOption.all(host)).words
+        let match: CommandTree.Match
+        do { match = try tree.match(words) } catch { return [] }
+        switch match {
+        case .group(let node): return verbs(node) + (current.hasPrefix("-") ? options([]) : [])
+        case .action(let action, let rest):
+            return arguments(action, rest, current)
+                + (rest.isEmpty ? verbs(tree.node(at: words) ?? tree.root, of: action) : [])
+        }
+    }
+
+    private func verbs(_ node: CommandTree.Node, of action: Action? = nil) -> [Candidate] {
+        if action != nil, node.path.isEmpty { return [] }
+        var found = node.visible.map { Candidate($0.path.last ?? "", ($0.action ?? $0.standard)?.summary ?? "") }
+        if node.path.isEmpty {
+            found += tree.aliases.sorted { $0.key < $1.key }.map { Candidate($0.key, $0.value.summary) }
+        }
+        return found
+    }
+
+    private func arguments(_ action: Action, _ rest: [String], _ current: String) -> [Candidate] {
+        if !rest.contains("--"), let options = named(action, rest, current) { return options }
+        // What may follow the words of a command is known to the tree alone.
+        if action.id == "help" { return tree.node(at: rest).map { verbs($0) } ?? [] }
+        let places = ArgumentParser.places(in: rest, of: action).count
+        if action.id == "config.set", places == 1, let key = ArgumentParser.places(in: rest, of: action).first {
+            return values(ofSetting: key)
+        }
+        let positional = action.parameters.filter { $0.form == .positional }
+        if positional.indices.contains(places) { return values(positional[places]) }
+        if let last = positional.last, last.isRepeated { return values(last) }
+        return []
+    }
+
+    /// What an option's name or value may be; nil when the word being typed is neither.
+    private func named(_ action: Action, _ rest: [String], _ current: String) -> [Candidate]? {
+        if let last = rest.last, let option = ArgumentParser.valueOption(last, action.parameters) {
+            return values(option)
+        }
+        if let values = attached(current, action.parameters) { return values }
+        return current.hasPrefix("-") ? options(action.parameters) : nil
+    }
+
+    /// The values of an option that is written as one word: `--name=value`.
+    private func attached(_ current: String, _ parameters: [ParameterDeclaration]) -> [Candidate]? {
+        guard let equals = current.firstIndex(of: "="), current.hasPrefix("--"),
+            let option = ArgumentParser.valueOption(String(current[..<equals]), parameters)
+        else { return nil }
+        let found = option.name == "set" ? assignments(String(current[equals...].dropFirst())) : values(option)
+        return found.map { $0.word.hasPrefix(":") ? $0 : Candidate("\(current[...equals])\($0.word)", $0.summary) }
+    }
+
+    private func options(_ parameters: [ParameterDeclaration]) -> [Candidate] {
+        (parameters + shared).flatMap { parameter -> [Candidate] in
+            switch parameter.form {
+            case .positional: []
+            case .flag where parameter.standard == .bool(true): [Candidate("--no-" + parameter.name, parameter.summary)]
+            case .flag, .option: [Candidate("--" + parameter.name, parameter.summary)]
+            case .secret: ["stdin", "env", "fd"].map { Candidate("--\(parameter.name)-\($0)", parameter.summary) }
+            }
+        }
+    }
+
+    /// `key=`, and its values behind that.
+    private func assignments(_ current: String) -> [Candidate] {
+        guard let equals = current.firstIndex(of: "=") else {
+            return host.catalogue.declarations.map { Candidate($0.key.joined(separator: ".") + "=", $0.summary) }
+        }
+        // What follows a key is no path to a shell.
+        return values(ofSetting: String(current[..<equals])).filter { !$0.word.hasPrefix(":") }
+            .map { Candidate("\(current[...equals])\($0.word)", $0.summary) }
+    }
+
+    private func values(ofSetting key: String) -> [Candidate] {
+        if key == "profile" { return host.settings.profiles.map { Candidate($0) } }
+        let path = key.split(separator: ".").map(String.init)
+        guard let setting = host.catalogue.declaration(of: path) else { return [] }
+        return values(
+            ParameterDeclaration(name: "value", summary: setting.summary, form: .positional, schema: setting.schema))
+    }
+
+    private func values(_ parameter: ParameterDeclaration) -> [Candidate] {
+        switch parameter.completion {
+        case .nothing: []
+        case .words(let words): words.map { Candidate($0) }
+        case .files: [Candidate(":files")]
+        case .directories: [Candidate(":folders")]
+        case .dynamic(let ask): ask(registry, host).map { Candidate($0) }
+        }
+    }
+}
+
+/// The shells that can complete our commands.
+enum CompletionShell: String, Choice {
+    case bash, zsh, fish
+}
+
+/// Scripts that ask the program itself what may come next, so that they are never out of date.
+enum ShellScripts {
+    static func script(for shell: CompletionShell, program: String) -> String {
+        let function = "_" + program.map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()
+        return switch shell {
+        case .bash: bash(program, function)
+        case .zsh: zsh(program, function)
+        case .fish: fish(program, function)
+        }
+    }
+
+    private static func bash(_ program: String, _ function: String) -> String {
+        """
+        # Completion of \(program) for bash: source <(\(program) completion bash)
+        \(function)() {
+            local line word before= count=0 current=${COMP_WORDS[COMP_CWORD]}
+            local -a words=()
+            # bash cuts --name=value at its = and expects only what follows it.
+            for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+                if (( count )) && [[ $word == = || $before == = ]]; then
+                    words[count-1]+=$word
+                else
+                    words[count++]=$word
+                fi
+                before=$word
+            done
+            [[ $current == = ]] && current=
+            COMPREPLY=()
+            while IFS= read -r line; do
+                line=${line%%$'\\t'*}
+                case $line in
+                    :files) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current") ;;
+                    :folders) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$current") ;;
+                    *=*)
+                        [[ $line == *= ]] && compopt -o nospace
+                        [[ ${words[count-1]} == *=* ]] && line=${line#"${words[count-1]%=*}="}
+                        COMPREPLY+=("$line") ;;
+                    *) COMPREPLY+=("$line") ;;
+                esac
+            done < <(\(program) completion words -- "${words[@]}" 2>/dev/null)
+        }
+        complete -F \(function) \(program)
+
+        """
+    }
+
+    private static func zsh(_ program: String, _ function: String) -> String {
+        """
+        #compdef \(program)
+        # Completion of \(program) for zsh: source <(\(program) completion zsh)
+        \(function)() {
+            local line found=1
+            local -a candidates
+            while IFS= read -r line; do
+                case $line in
+                    :files) _files && found=0 ;;
+                    :folders) _files -/ && found=0 ;;
+                    *) candidates+=("${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}") ;;
+                esac
+            done < <(\(program) completion words -- "${(@)words[2,CURRENT]}" 2>/dev/null)
+            (( ${#candidates} )) && _describe '\(program)' candidates && found=0
+            return found
+        }
+        # A file of $fpath is run as the function itself at the first Tab. Without compinit, zsh would complete files.
+        if [[ ${funcstack[1]-} == \(function) ]]; then
+            \(function) "$@"
+        else
+            (( ${+functions[compdef]} )) || { autoload -Uz compinit && compinit -i }
+            compdef \(function) \(program)
+        fi
+
+        """
+    }
+
+    private static func fish(_ program: String, _ function: String) -> String {
+        """
+        # Completion of \(program) for fish: \(program) completion fish | source
+        function \(function)
+            set -l words (commandline -opc) (commandline -ct)
+            for line in (\(program) completion words -- $words[2..-1] 2>/dev/null)
+                switch $line
+                    case :files
+                        __fish_complete_path (commandline -ct)
+                    case :folders
+                        __fish_complete_directories (commandline -ct)
+                    case '*'
+                        echo $line
+                end
+            end
+        end
+        complete -c \(program) -f -a '(\(function))'
+
+        """
+    }
+}

@@ -1,0 +1,166 @@
+import Capabilities
+import FileKit
+import JSON
+import ProcessKit
+import Registry
+import Settings
+
+/// A settings file that is about to be changed: read, edited as text so that comments stay, and replaced as a whole.
+struct SettingsFile {
+    let path: String
+    private let lockPath: String
+
+    init(_ locations: Locations, isProject: Bool) throws {
+        guard !locations.config.isEmpty || isProject else {
+            throw HostError.noFile("there is no folder for settings; set HOME or MARTLET_HOME")
+        }
+        path = isProject ? locations.projectFile : locations.userFile
+        // A project's folder belongs to others too, so that no lock is left there while there is another place.
+        lockPath = (locations.config.isEmpty ? path : locations.userFile) + ".lock"
+    }
+
+    /// Keeps every other command from changing settings for as long as the lock is held.
+    func lock() async throws -> FileLock {
+        try Files.makeDirectories(Self.folder(of: lockPath))
+        return try await FileLock.acquire(lockPath, within: .seconds(30))
+    }
+
+    /// Changes the text of the file; false where that changes nothing, and the file is left alone.
+    @discardableResult
+    func edit(_ change: (JSONDocument) throws(JSONError) -> String) async throws -> Bool {
+        let lock = try await lock()
+        let before = try read()
+        let after: [UInt8]
+        do {
+            after = Array(try change(try JSONDocument(parsing: before, name: path)).utf8)
+        } catch {
+            throw HostError.file(
+                "\(error.located(in: path)); mend it first (martlet config edit), nothing was changed")
+        }
+        if after != before {
+            try Files.makeDirectories(Self.folder(of: path))
+            try Files.writeAtomically(after, to: path)
+            ActionContext.current?.session.lookAgain()
+        }
+        lock.release()
+        return after != before
+    }
+
+    private static func folder(of path: String) -> String {
+        String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    }
+
+    /// The file's text; one that is not there yet is empty.
+    func read() throws -> [UInt8] {
+        do {
+            return try Files.read(path, limit: SettingsLoader.largestFile)
+        } catch let error where error.kind == .notFound {
+            return []
+        }
+    }
+}
+
+/// `config edit`: the person's editor on a copy, which replaces the file only when it is sound or the person insists.
+enum SettingsEditor {
+    private static let starter = """
+        // Settings of martlet. JSON with comments; 'martlet config show --all' lists what can be set.
+        {
+        }
+
+        """
+
+    static func edit(_ context: ActionContext, isProject: Bool) async throws -> Written {
+        guard context.interaction.canAsk else {
+            throw InteractionError.unanswered(id: "config.edit", prompt: "open an editor")
+        }
+        let file = try SettingsFile(context.host.locations, isProject: isProject)
+        let before = try file.read()
+        let folder = String(file.path[..<(file.path.lastIndex(of: "/") ?? file.path.startIndex)])
+        try Files.makeDirectories(folder)
+        let draft = "\(folder)/.config-draft-\(UInt32.random(in: 0 ... .max)).json5"
+        let start = before.isEmpty ? Array(starter.utf8) : before
+        try Files.writeAtomically(start, to: draft, mode: 0o600)
+        while true {
+            do {
+                try await open(draft, context)
+            } catch {
+                // Only what the person has written is worth keeping.
+                guard try Files.read(draft, limit: SettingsLoader.largestFile) != start else {
+                    try Files.remove(draft)
+                    throw error
+                }
+                throw HostError.editor("\(AnyFailure(error).message); your draft is \(draft)")
+            }
+            let text = try Files.read(draft, limit: SettingsLoader.largestFile)
+            let problems = check(text, file.path, context.host)
+            if problems.isEmpty {
+                let lock = try await file.lock()
+                guard try file.read() == before else {
+                    throw HostError.editor(
+                        "\(file.path) was changed by another command meanwhile and was left as it is; your draft is \(draft)"
+                    )
+                }
+                try Files.writeAtomically(text, to: file.path)
+                context.session.lookAgain()
+                lock.release()
+                try Files.remove(draft)
+                return Written(file: file.path, key: "", value: nil)
+            }
+            for problem in problems { context.notice(problem.description) }
+            let choice = try await context.interaction.choice(
+                "config.edit.invalid", "The settings are not valid.",
+                among: ["Edit again", "Leave the file as it was and keep the draft"])
+            if choice == 1 { throw HostError.editor("nothing was changed; your draft is \(draft)") }
+        }
+    }
+
+    private static func open(_ path: String, _ context: ActionContext) async throws {
+        let environment = context.host.environment
+        let editor = environment["VISUAL"] ?? environment["EDITOR"] ?? "vi"
+        // An editor setting may carry arguments ("code --wait"), by custom split at blanks.
+        let words = editor.split(separator: " ").map(String.init)
+        guard let program = words.first else { throw HostError.editor("EDITOR is empty; set it to your editor") }
+        let status: ChildStatus
+        do {
+            status = try await Launcher().runInForeground(
+                Command(program, Array(words.dropFirst()) + [path], environment: CommandEnvironment(environment)))
+        } catch let error as any Failure {
+            throw HostError.editor(
+                "the editor '\(editor)' cannot be started: \(error.message); set EDITOR to another one")
+        }
+        guard status == .exited(0) else {
+            throw HostError.editor("the editor '\(editor)' failed, so nothing was changed")
+        }
+    }
+
+    private static func check(_ text: [UInt8], _ path: String, _ host: Host) -> [SettingsProblem] {
+        do {
+            let layer = try SettingsLayer(origin: .user(file: path), text: text)
+            return Settings(merging: [layer], overrides: [], catalogue: host.catalogue) { _, _ in true }.problems
+        } catch {
+            return [error]
+        }
+    }
+}
+
+/// Changes the person's settings for features, as `config set` does for the person.
+final class UserSettingsWriter: SettingsWriter {
+    private let locations: Locations
+
+    init(locations: Locations) {
+        self.locations = locations
+    }
+
+    func edit(_ changes: @Sendable (_ own: JSON) -> [(key: [String], value: JSON?)]) async throws -> String {
+        let file = try SettingsFile(locations, isProject: false)
+        try await file.edit { document throws(JSONError) in
+            var (document, text) = (document, "")
+            for (key, value) in changes(document.value) {
+                if let value { text = try document.setting(key, to: value) } else { text = document.removing(key) }
+                document = try JSONDocument(parsing: Array(text.utf8), name: file.path)
+            }
+            return text
+        }
+        return file.path
+    }
+}

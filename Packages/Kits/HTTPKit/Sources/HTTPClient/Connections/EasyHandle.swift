@@ -1,0 +1,149 @@
+import CHTTPClient
+import HTTPCore
+
+/// Owns one of libcurl's easy handles, the lists it was given, and the room where it writes about errors.
+///
+/// It belongs to one thread at a time, so it is not `Sendable`.
+@safe final class EasyHandle {
+    let raw: UnsafeMutableRawPointer
+    private let words: UnsafeMutablePointer<CChar>
+    private var lines: UnsafeMutablePointer<curl_slist>?
+    /// The first option that libcurl refused since the last reset.
+    private var refused: CURLoption?
+
+    init() throws(HTTPError) {
+        try CurlLibrary.require()
+        guard let raw = unsafe curl_easy_init() else {
+            throw HTTPError(.invalid, "libcurl could not be started: no memory is left", mayHaveBeenSent: false)
+        }
+        unsafe self.raw = unsafe raw
+        unsafe words = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        unsafe lines = nil
+    }
+
+    deinit {
+        unsafe curl_easy_cleanup(raw)
+        unsafe curl_slist_free_all(lines)
+        unsafe words.deallocate()
+    }
+
+    /// Makes it as new; false when it cannot be used again.
+    ///
+    /// libcurl 7.88 keeps the buffer of a transfer that ended while others went on over the same connection, and refuses
+    /// to change its size for as long as it has one.
+    func reset() -> Bool {
+        unsafe curl_easy_reset(raw)
+        let isFree = unsafe httpclient_set_long(raw, CURLOPT_BUFFERSIZE, 16 << 10) == CURLE_OK
+        unsafe curl_slist_free_all(lines)
+        unsafe lines = nil
+        unsafe words.pointee = 0
+        refused = nil
+        return isFree
+    }
+
+    /// What libcurl says about the error of the last transfer, or the usual words for its code.
+    func description(of code: CURLcode) -> String {
+        let text = unsafe String(cString: words)
+        if !text.isEmpty { return text }
+        return unsafe curl_easy_strerror(code).map { unsafe String(cString: $0) } ?? "error \(code.rawValue)"
+    }
+
+    // MARK: Options. libcurl refuses only what it was built without, or when no memory is left. Each of them matters, for
+    // trust above all, so whoever sets them calls `checkOptions` before the handle is used.
+
+    /// Throws when libcurl has refused any option: nothing may be sent without it.
+    func checkOptions(server: String) throws(HTTPError) {
+        guard let refused else { return }
+        throw HTTPError(
+            .tls,
+            "the libcurl of this system refuses an option that a safe connection to \(server) needs "
+                + "(\(refused.rawValue)): install the one that is built with OpenSSL", mayHaveBeenSent: false,
+            server: server)
+    }
+
+    /// Keeps in mind that an option was refused.
+    func note(_ code: CURLcode, _ option: CURLoption) {
+        if code != CURLE_OK, refused == nil { refused = option }
+    }
+
+    func set(_ option: CURLoption, _ value: Int) {
+        note(unsafe httpclient_set_long(raw, option, value), option)
+    }
+
+    func set(_ option: CURLoption, offset: Int) {
+        note(unsafe httpclient_set_offset(raw, option, curl_off_t(offset)), option)
+    }
+
+    func set(_ option: CURLoption, pointer: UnsafeRawPointer?) {
+        note(unsafe httpclient_set_pointer(raw, option, pointer), option)
+    }
+
+    /// Has the TLS contexts of the handle's connections prepared by a callback.
+    func setTLS(_ callback: @escaping curl_ssl_ctx_callback, _ context: UnsafeMutableRawPointer) {
+        note(unsafe httpclient_set_tls(raw, callback, context), CURLOPT_SSL_CTX_FUNCTION)
+    }
+
+    func set(_ option: CURLoption, _ text: String?) {
+        let code =
+            if let text { unsafe httpclient_set_string(raw, option, text) } else {
+                unsafe httpclient_set_string(raw, option, nil)
+            }
+        note(code, option)
+    }
+
+    /// Bytes that are not none.
+    func set(_ option: CURLoption, blob: [UInt8]) {
+        let code = unsafe blob.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return CURLE_BAD_FUNCTION_ARGUMENT }
+            return unsafe httpclient_set_blob(raw, option, start, bytes.count)
+        }
+        note(code, option)
+    }
+
+    /// Gives it the header lines of a request; they are freed with the next reset.
+    func setLines(_ texts: [String]) {
+        for text in texts {
+            guard let longer = unsafe curl_slist_append(lines, text) else {
+                preconditionFailure("no memory is left for a header line")
+            }
+            unsafe lines = unsafe longer
+        }
+        note(unsafe httpclient_set_list(raw, CURLOPT_HTTPHEADER, lines), CURLOPT_HTTPHEADER)
+    }
+
+    func collectErrorWords() {
+        note(unsafe httpclient_set_pointer(raw, CURLOPT_ERRORBUFFER, words), CURLOPT_ERRORBUFFER)
+    }
+
+    // MARK: Facts about the transfer.
+
+    func int(_ info: CURLINFO) -> Int { unsafe httpclient_get_long(raw, info) }
+
+    func offset(_ info: CURLINFO) -> Int { unsafe Int(httpclient_get_offset(raw, info)) }
+
+    func text(_ info: CURLINFO) -> String? {
+        unsafe httpclient_get_string(raw, info).map { unsafe String(cString: $0) }
+    }
+
+    /// The socket of the connection, or nil when there is none.
+    var socket: Int32? {
+        let socket = unsafe httpclient_get_socket(raw, CURLINFO_ACTIVESOCKET)
+        return socket >= 0 ? socket : nil
+    }
+}
+
+/// Listens for the farewell on a TLS connection, without which an answer that ends with its connection may be cut.
+@safe struct Farewell: ~Copyable {
+    private let raw: OpaquePointer
+
+    /// For the connection that the transfer of a handle uses now; nil when it has no TLS.
+    init?(of easy: EasyHandle) {
+        guard let raw = unsafe httpclient_farewell_of(easy.raw) else { return nil }
+        unsafe self.raw = unsafe raw
+    }
+
+    deinit { unsafe httpclient_farewell_release(raw) }
+
+    var wasHeard: Bool { unsafe httpclient_farewell_was_heard(raw) == 1 }
+}

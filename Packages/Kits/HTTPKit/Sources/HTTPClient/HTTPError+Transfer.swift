@@ -1,0 +1,254 @@
+import CHTTPClient
+import Capabilities
+import Cryptography
+import Glibc
+public import HTTPCore
+import JSON
+
+extension HTTPError {
+    /// What a code of libcurl means for a person, together with how far the transfer had come.
+    init(_ code: CURLcode, of job: Job) {
+        let server = job.plan.url.server
+        let words = job.easy.description(of: code)
+        if let (kind, message) = Self.tls(code, words, server: server) {
+            self.init(kind, message, mayHaveBeenSent: job.mayHaveBeenSent, server: server)
+            return
+        }
+        let (kind, message): (Kind, String)
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST:
+            (kind, message) = (
+                .nameNotFound,
+                "no address is known for \(job.plan.url.host): check the name, and whether the network is up"
+            )
+        case CURLE_COULDNT_CONNECT:
+            (kind, message) = Self.unconnected(job)
+        case CURLE_OPERATION_TIMEDOUT:
+            self.init(timedOut: .connectTimedOut, job)
+            return
+        case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
+            // Without libcurl's words, which quote the proxy's address with its password.
+            (kind, message) = (.proxy, "the proxy for \(server) cannot be reached: check its address and the network")
+        case _ where Self.proxyRefused(job):
+            (kind, message) = (
+                .proxy,
+                "the proxy refused the connection to \(server) with status \(job.easy.int(CURLINFO_HTTP_CONNECTCODE)): "
+                    + "check its address, user and password"
+            )
+        case CURLE_PEER_FAILED_VERIFICATION:
+            self = Self.refusedCertificate(job, words)
+            return
+        case CURLE_GOT_NOTHING:
+            (kind, message) = (.cut, "\(server) closed the connection without an answer")
+        case CURLE_PARTIAL_FILE:
+            (kind, message) = (
+                .cut, "the answer of \(server) ended early, after \(ByteCount(job.received).words) of its body"
+            )
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
+            // OpenSSL reports an end without its farewell as an error of reading; the number of the system's error is
+            // known only in libcurl's words.
+            (kind, message) =
+                job.clock.phase == .receiving && !words.contains("reset by peer")
+                ? (.cut, "the answer of \(server) ended early, after \(ByteCount(job.received).words) of its body")
+                : (.reset, "the connection to \(server) broke: \(words)")
+        case CURLE_HTTP2, CURLE_HTTP2_STREAM:
+            (kind, message) = (.reset, "\(server) ended the request: \(words)")
+        case CURLE_OUT_OF_MEMORY where job.head.isComplete, CURLE_WRITE_ERROR where job.head.isComplete:
+            (kind, message) = (
+                .tooLarge, "the answer of \(server) grows too much when it is decompressed; ask for it uncompressed"
+            )
+        case CURLE_OUT_OF_MEMORY, CURLE_TOO_MANY_REDIRECTS:
+            (kind, message) = (.headTooLarge, "\(server) sent a header line that is too long")
+        case CURLE_SEND_FAIL_REWIND:
+            (kind, message) = (
+                .reset, "the connection to \(server) broke, and the body is a stream that cannot be sent again"
+            )
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
+            CURLE_HTTP_RETURNED_ERROR:
+            (kind, message) = (
+                .badAnswer, "what \(server) sent is no answer by the rules of HTTP (\(words)); check host and port"
+            )
+        default:
+            (kind, message) = (
+                job.mayHaveBeenSent ? .badAnswer : .unreachable, "the request to \(server) failed: \(words)"
+            )
+        }
+        self.init(
+            kind, message, status: job.head.isComplete ? job.head.status : nil, mayHaveBeenSent: job.mayHaveBeenSent,
+            server: server)
+    }
+
+    /// The connection ended where libcurl takes that for the end of the answer, and it is not.
+    init(cut job: Job) {
+        let server = job.plan.url.server
+        let message =
+            job.head.isComplete
+            ? "the answer of \(server) ended early, after \(ByteCount(job.received).words) of its body: the connection "
+                + "was cut"
+            : "\(server) closed the connection before the head of its answer was complete"
+        self.init(.cut, message, status: job.head.isComplete ? job.head.status : nil, server: server)
+    }
+
+    /// A limit of time was passed.
+    init(timedOut kind: Kind, _ job: Job) {
+        let server = job.plan.url.server
+        let limits = job.plan.limits
+        func words(_ nanoseconds: Int64?) -> String { Duration.nanoseconds(nanoseconds ?? 0).words }
+        let message =
+            switch kind {
+            case .connectTimedOut:
+                "no connection to \(server) within \(words(limits.connect)): check host, port and network"
+            case .firstByteTimedOut:
+                "\(server) took the request and did not begin to answer within \(words(limits.firstByte))"
+            case .idleTimedOut:
+                job.clock.phase == .sending
+                    ? "\(server) took nothing of the request for \(words(limits.idle))"
+                    : "\(server) sent nothing for \(words(limits.idle)) in the middle of its answer"
+            default:
+                "the answer of \(server) was not complete within \(words(limits.total))"
+            }
+        self.init(
+            kind, message, status: job.head.isComplete ? job.head.status : nil, mayHaveBeenSent: job.mayHaveBeenSent,
+            server: server)
+    }
+
+    private static func unconnected(_ job: Job) -> (Kind, String) {
+        let server = job.plan.url.server
+        if let path = job.plan.unixSocket {
+            return (
+                .refused, "cannot connect to the socket \(path): check that the server runs and that you may use it"
+            )
+        }
+        // libcurl names whom it tried, and this version tells in no other way whether that was the proxy.
+        let words = job.easy.description(of: CURLE_COULDNT_CONNECT)
+        if job.hasProxy, !words.contains("to \(job.plan.url.host) port \(job.plan.url.port) ") {
+            return (.proxy, "cannot connect to the proxy for \(server): check its address, and that it runs")
+        }
+        switch Int32(job.easy.int(CURLINFO_OS_ERRNO)) {
+        case ECONNREFUSED:
+            return (
+                .refused, "cannot connect to \(server): nothing is listening there; check the port and that it runs"
+            )
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN:
+            return (.unreachable, "cannot connect to \(server): no way leads there; check the network")
+        case ETIMEDOUT:
+            return (
+                .connectTimedOut, "cannot connect to \(server): it does not answer; check the address and the network"
+            )
+        default:
+            return (.unreachable, "cannot connect to \(server): \(words)")
+        }
+    }
+
+    private static func proxyRefused(_ job: Job) -> Bool {
+        let status = job.easy.int(CURLINFO_HTTP_CONNECTCODE)
+        return !job.mayHaveBeenSent && status != 0 && !(200..<300).contains(status)
+    }
+
+    private static func refusedCertificate(_ job: Job, _ words: String) -> HTTPError {
+        let server = job.plan.url.server
+        switch job.verification?.outcome {
+        case .refused(let certificate, let reason):
+            return HTTPError(
+                .certificate, reason, certificate: certificate, mayHaveBeenSent: false, server: server)
+        case .unreadable(let error):
+            return HTTPError(
+                .certificate, "the certificate of \(server) cannot be read: \(error.message)", mayHaveBeenSent: false,
+                server: server, cause: error)
+        case .accepted, nil:
+            return HTTPError(
+                .proxy, "the certificate of the proxy on the way to \(server) was refused: \(words)",
+                mayHaveBeenSent: false,
+                server: server)
+        }
+    }
+}
+
+extension HTTPError {
+    /// What a failure of TLS means for a person; nil for one that has nothing to do with it.
+    ///
+    /// OpenSSL's reasons stand in libcurl's words only: "error:0A00010B:SSL routines::wrong version number".
+    static func tls(_ code: CURLcode, _ words: String, server: String) -> (kind: Kind, message: String)? {
+        switch code {
+        case CURLE_SSL_CERTPROBLEM:
+            return (
+                .invalid,
+                "your certificate cannot be used: it or its key is damaged or no PEM, the key belongs to another, or its "
+                    + "passphrase is wrong; check the files in auth.certificate (\(words))"
+            )
+        case CURLE_SSL_CACERT_BADFILE:
+            return (
+                .invalid, "the file with trusted authorities holds no certificate in PEM: choose another (\(words))"
+            )
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CLIENTCERT, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
+            CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR:
+            return (.tls, "no secure connection to \(server): \(meaning(of: words) ?? words)")
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
+            // With TLS 1.3 a server judges our certificate when the handshake is over for us.
+            guard words.contains(" alert "), let meaning = meaning(of: words) else { return nil }
+            return (.tls, "no secure connection to \(server): \(meaning)")
+        default: return nil
+        }
+    }
+
+    private static func meaning(of words: String) -> String? {
+        meanings.first { $0.reasons.contains { words.contains($0) } }?.words
+    }
+
+    private static let meanings: [(reasons: [String], words: String)] = [
+        (
+            ["wrong version number", "http request", "packet length too long", "record layer failure"],
+            "what answers there does not speak TLS; it may speak http: check the URL"
+        ),
+        (
+            ["unsupported protocol", "alert protocol version", "legacy sigalg", "no protocols available"],
+            "its version of TLS is too old; at least 1.2 is needed"
+        ),
+        (
+            ["alert certificate required"],
+            "it wants a certificate of yours: name one in the setting auth.certificate"
+        ),
+        (
+            [
+                "alert bad certificate", "alert certificate unknown", "alert unknown ca", "alert certificate expired",
+                "alert certificate revoked", "alert unsupported certificate", "alert access denied",
+            ], "it refuses your certificate, or that there is none: check the setting auth.certificate"
+        ),
+        (
+            ["alert handshake failure"],
+            "it ended the handshake; if it wants a certificate of yours, name one in the setting auth.certificate"
+        ),
+        (["dh key too small", "ee key too small", "no shared cipher"], "its keys or ciphers are too weak"),
+    ]
+}
+
+extension HTTPError {
+    /// An answer whose status means failure, with what the server says about it.
+    public init(status: HTTPStatus, headers: HTTPHeaders, body: [UInt8], server: String) {
+        var message = "\(server) answered \(status)"
+        if let words = Self.words(in: body, headers) { message += ": \(words)" }
+        self.init(
+            .status, message, status: status,
+            retryAfter: RetryAfter(headers, now: .system())?.duration, server: server)
+    }
+
+    /// The sentence in one of the usual shapes of an error: `{"error": {"message"}}`, `{"error"}`, `{"message"}`,
+    /// `{"detail"}`; or a short plain text.
+    private static func words(in body: [UInt8], _ headers: HTTPHeaders) -> String? {
+        guard !body.isEmpty, body.count <= 1 << 20 else { return nil }
+        var text: String?
+        // What is no JSON may still be a sentence; that it cannot be read is no failure here.
+        if let json = try? JSON(parsing: body) {
+            let error = json["error"]
+            text =
+                error?["message"]?.string ?? error?.string ?? json["message"]?.string ?? json["detail"]?.string
+                ?? json["detail"]?[0]?["msg"]?.string ?? json["error_description"]?.string
+        } else if headers["Content-Type"]?.lowercased().hasPrefix("text/plain") ?? false {
+            text = String(decoding: body.prefix(2000), as: UTF8.self)
+        }
+        guard let text else { return nil }
+        let line = text.split { $0.isNewline || $0 == "\t" || $0 == " " }.joined(separator: " ")
+        guard !line.isEmpty else { return nil }
+        return PlainText.escape(line.count > 500 ? line.prefix(500) + "…" : line)
+    }
+}

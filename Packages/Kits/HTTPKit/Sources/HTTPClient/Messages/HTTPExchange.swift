@@ -1,0 +1,122 @@
+public import HTTPCore
+
+/// An answer whose body is still to be read. Letting go of it, and of its body, ends the request.
+public struct HTTPExchange: Sendable {
+    public let status: HTTPStatus
+    public let headers: HTTPHeaders
+    /// The address that answered, which differs from the one asked when there were redirects.
+    public let url: HTTPURL
+    public let version: HTTPVersion
+    /// Whether the connection had served another request before.
+    public let isReused: Bool
+    /// How many times the request was sent.
+    public let attempts: Int
+    public let body: HTTPBodyStream
+    /// How long the words of a refusal are waited for.
+    private let patience: Duration
+
+    init(_ head: ResponseHead, url: HTTPURL, attempts: Int, patience: Duration, lease: TransferLease) {
+        self.patience = patience
+        status = head.status
+        headers = head.headers
+        version = head.version
+        isReused = head.isReused
+        self.url = url
+        self.attempts = attempts
+        body = HTTPBodyStream(lease: lease)
+    }
+
+    /// Reads the rest of the body, and fails when it is larger than `limit`.
+    public nonisolated(nonsending) func collect(limit: Int) async throws -> [UInt8] {
+        var whole: [UInt8] = []
+        for try await bytes in body {
+            guard bytes.count <= limit - whole.count else {
+                cancel()
+                throw HTTPError(
+                    .tooLarge, "the answer of \(url.server) is larger than \(limit) bytes, which is the limit",
+                    status: status, server: url.server)
+            }
+            if whole.isEmpty { whole = bytes } else { whole.append(contentsOf: bytes) }
+        }
+        return whole
+    }
+
+    /// Itself, or an error with the server's own words when the status means failure.
+    public nonisolated(nonsending) func requireSuccess() async throws -> HTTPExchange {
+        guard !status.isSuccess else { return self }
+        let words = await refusal()
+        cancel()
+        try Task.checkCancellation()
+        throw HTTPError(status: status, headers: headers, body: words, server: url.server)
+    }
+
+    /// The beginning of the body, as far as it comes soon.
+    private nonisolated(nonsending) func refusal() async -> [UInt8] {
+        await withTaskGroup(of: [UInt8]?.self) { [self] group in
+            group.addTask {
+                var words: [UInt8] = []
+                do {
+                    for try await bytes in body {
+                        words += bytes
+                        if words.count > 64 << 10 { break }
+                    }
+                } catch {
+                    // The status is what matters; its words may be missing.
+                }
+                return words
+            }
+            group.addTask {
+                // Ended early only when nobody needs it any more.
+                do { try await Task.sleep(for: patience) } catch { return nil }
+                cancel()
+                return nil
+            }
+            for await words in group {
+                guard let words else { continue }
+                group.cancelAll()
+                return words
+            }
+            return []
+        }
+    }
+
+    /// Ends the request; whoever reads the body gets a `CancellationError`.
+    public func cancel() {
+        body.lease.transfer.cancel()
+    }
+}
+
+/// The body of an answer as it comes: all bytes that are there, each time one asks.
+///
+/// The server is made to wait for as long as nobody asks. One task reads; what it has read is gone. Throws `HTTPError`,
+/// or `CancellationError` when the task is cancelled, which ends the request.
+public struct HTTPBodyStream: AsyncSequence, Sendable {
+    public typealias Element = [UInt8]
+
+    let lease: TransferLease
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(lease: lease) }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let lease: TransferLease
+
+        public mutating func next() async throws -> [UInt8]? {
+            try await lease.transfer.nextBytes()
+        }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
+            try await lease.transfer.nextBytes()
+        }
+    }
+}
+
+/// Ends a transfer when nobody can read it any more.
+final class TransferLease: Sendable {
+    let transfer: Transfer
+
+    init(_ transfer: Transfer) {
+        self.transfer = transfer
+    }
+
+    deinit { transfer.cancel() }
+}

@@ -1,0 +1,127 @@
+import Capabilities
+import HTTPClient
+import HTTPCore
+import JSON
+
+/// The members of an object that a server sent, read with patience: unknown ones are passed over, numbers and texts are
+/// taken for each other, and a name may have two spellings.
+struct Members {
+    private let object: JSONObject
+    private let server: String
+
+    init(_ object: JSONObject, from server: String) {
+        self.object = object
+        self.server = server
+    }
+
+    /// The text of the first of these members that has one.
+    func text(_ names: String...) -> String? {
+        for name in names {
+            switch object[name] {
+            case .string(let text)? where !text.isEmpty: return text
+            case .int(let number)?: return String(number)
+            case .big(let digits)?: return digits
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    func requiredText(_ names: String...) throws(KamiwazaError) -> String {
+        for name in names { if let text = text(name) { return text } }
+        throw missing(names[0])
+    }
+
+    /// A credential: what could not stand in a header is none.
+    func secret(_ name: String) throws(KamiwazaError) -> Secret? {
+        guard let text = object[name]?.string, !text.isEmpty else { return nil }
+        guard text.utf8.allSatisfy({ (33...126).contains($0) }) else {
+            throw KamiwazaError(
+                .badAnswer, "the answer of \(server) has a \(name) that cannot be one; the server is not as expected")
+        }
+        return Secret(text)
+    }
+
+    func requiredSecret(_ name: String) throws(KamiwazaError) -> Secret {
+        guard let secret = try secret(name) else { throw missing(name) }
+        return secret
+    }
+
+    func flag(_ name: String) -> Bool? { object[name]?.bool }
+
+    func texts(_ name: String) -> [String] { object[name]?.array?.compactMap(\.string) ?? [] }
+
+    /// A whole number of seconds, which some servers write as a text.
+    func seconds(_ name: String) -> Duration? {
+        guard let seconds = number(name), seconds >= 0, seconds < 1e10 else { return nil }
+        return .seconds(Int(seconds))
+    }
+
+    /// ISO 8601 with or without a zone, or seconds since 1970.
+    func time(_ names: String...) -> Timestamp? {
+        for name in names {
+            if let time = object[name]?.string.flatMap(Timestamp.init(iso8601:)) { return time }
+            if let seconds = number(name), abs(seconds) < 1e11 {
+                return Timestamp(microseconds: Int64((seconds * 1e6).rounded()))
+            }
+        }
+        return nil
+    }
+
+    func members(_ name: String) throws(KamiwazaError) -> Members {
+        guard let inner = object[name]?.object else { throw missing(name) }
+        return Members(inner, from: server)
+    }
+
+    private func number(_ name: String) -> Double? {
+        object[name]?.double ?? object[name]?.string.flatMap { Double($0) }
+    }
+
+    private func missing(_ name: String) -> KamiwazaError {
+        KamiwazaError(
+            .badAnswer, "the answer of \(server) has no usable \(name); the server may be too old or too new")
+    }
+}
+
+extension HTTPResponse {
+    /// The answer as JSON.
+    func json() throws(KamiwazaError) -> JSON {
+        do throws(JSONError) {
+            return try JSON(parsing: body, reading: .stream)
+        } catch {
+            guard !isWebPage else {
+                throw KamiwazaError(
+                    .badAnswer,
+                    "\(url.server) sent a web page instead of an answer; check that the address leads to the API",
+                    status: status.code)
+            }
+            let what = body.isEmpty ? "an empty answer" : "an answer that is no JSON"
+            throw KamiwazaError(
+                .badAnswer, "\(url.server) sent \(what); check the address, or try again later", status: status.code)
+        }
+    }
+
+    /// The answer as an object.
+    func members() throws(KamiwazaError) -> Members {
+        guard let object = try json().object else { throw notAsPromised("an object") }
+        return Members(object, from: url.server)
+    }
+
+    /// The objects of a list that is the answer, or one of its members; what is no object in it is passed over.
+    func list(_ name: String) throws(KamiwazaError) -> [Members] {
+        let json = try json()
+        guard let entries = json.array ?? json[name]?.array else { throw notAsPromised("a list of \(name)") }
+        return entries.compactMap(\.object).map { Members($0, from: url.server) }
+    }
+
+    private func notAsPromised(_ expected: String) -> KamiwazaError {
+        KamiwazaError(
+            .badAnswer, "the answer of \(url.server) is not \(expected); the server may be too old or too new",
+            status: status.code)
+    }
+
+    private var isWebPage: Bool {
+        let type = headers["Content-Type"]?.lowercased() ?? ""
+        return type.hasPrefix("text/html") || body.first { !($0 == 32 || (9...13).contains($0)) } == UInt8(ascii: "<")
+    }
+}

@@ -1,0 +1,97 @@
+public import ModelKit
+
+/// How Anthropic's Messages are asked for what its models want in different ways.
+public struct AnthropicOptions: Sendable, Hashable {
+    /// How a model is told how much to think.
+    public enum Thinking: Sendable, Hashable {
+        /// By a number of tokens.
+        case budget
+        /// By a word; the model finds the number.
+        case adaptive
+        /// It cannot think.
+        case none
+    }
+
+    /// How an answer is made to follow a schema.
+    public enum SchemaWay: Sendable, Hashable {
+        /// As the input of a tool that has to be called, which every model can.
+        case tool
+        /// By the server, which newer models need as they think always, or are asked to.
+        case format
+    }
+
+    /// Whether what stays the same from turn to turn is marked, so that reading it again costs a tenth.
+    public var marksCache = true
+    /// The limit of an answer's tokens where the request names none, as Anthropic demands one; nil is by the model.
+    public var maxTokens: Int?
+    /// Nil is by the model's name.
+    public var thinking: Thinking?
+    public var schemaWay = SchemaWay.tool
+
+    public init() {}
+
+    /// The options to ask once more with, after a server has refused what this model does in another way; nil when the
+    /// refusal is about something else.
+    public func adapted(to refusal: ServerRefusal, model: String) -> AnthropicOptions? {
+        let words = refusal.message.lowercased()
+        var options = self
+        if words.contains("max_tokens"), let limit = limit(named: words, model: model) {
+            options.maxTokens = limit
+        } else if words.contains("tool_choice"), schemaWay == .tool {
+            options.schemaWay = .format
+        } else if words.contains("thinking") || words.contains("effort") || words.contains("output_config") {
+            // What was settled by an earlier refusal is not settled again.
+            guard thinking == nil else { return nil }
+            switch ClaudeModel(model).thinking {
+            case .budget where words.contains("adaptive"): options.thinking = .adaptive
+            case .adaptive: options.thinking = .budget
+            default: return nil
+            }
+        } else {
+            return nil
+        }
+        return options
+    }
+
+    /// The limit that a refusal names, as in “max_tokens: 32000 > 8192, which is the maximum”.
+    private func limit(named words: String, model: String) -> Int? {
+        let asked = maxTokens ?? ClaudeModel(model).maxTokens
+        return words.split { !$0.isNumber }.compactMap { Int($0) }.filter { 256..<asked ~= $0 }.max()
+    }
+}
+
+/// What a model's name says of what it takes.
+struct ClaudeModel {
+    /// Such as 4.5; nil where the name has no number.
+    private var version: (major: Int, minor: Int)?
+    private let isClaude: Bool
+
+    /// - Parameter name: As vendors and clouds write it: `claude-3-7-sonnet-20250219`, `anthropic/claude-sonnet-4.5`,
+    ///   `us.anthropic.claude-opus-4-1-20250805-v1:0`.
+    init(_ name: String) {
+        let words = name.split { !$0.isLetter && !$0.isNumber }.drop { $0 != "claude" }
+        isClaude = !words.isEmpty
+        // Dates are longer, and "v1" is no number.
+        let numbers = words.compactMap { $0.count <= 2 ? Int($0) : nil }
+        guard let major = numbers.first else { return }
+        let place = words.firstIndex { Int($0) == major } ?? words.startIndex
+        let next = words.dropFirst(place - words.startIndex + 1).first
+        let minor = next.flatMap { $0.count <= 2 ? Int($0) : nil }
+        version = (major, minor ?? 0)
+    }
+
+    var thinking: AnthropicOptions.Thinking {
+        guard isClaude else { return .budget }
+        guard let version else { return .adaptive }
+        if version >= (4, 6) { return .adaptive }
+        return version >= (3, 7) ? .budget : .none
+    }
+
+    /// A limit of an answer's tokens that the model takes, with room for its thoughts.
+    var maxTokens: Int {
+        guard isClaude else { return 4096 }
+        guard let version, version < (4, 0) else { return 32_000 }
+        if version >= (3, 7) { return 32_000 }
+        return version >= (3, 5) ? 8192 : 4096
+    }
+}

@@ -1,0 +1,232 @@
+import Capabilities
+
+/// One turn while it runs. It belongs to the task that runs it; only tools run beside it.
+final class TurnRun {
+    private let loop: TurnLoop
+    private let request: ChatRequest
+    private let model: TurnLoop.Model
+    private let sink: EventSink
+
+    private var history: [Message]
+    private var outcome = TurnOutcome()
+    private var estimate = TokenEstimate()
+    private var lastNotice: ContextNotice?
+    /// What the reader of the events has thrown, which ends the turn with that error and no other.
+    private var emitFailure: (any Error)?
+
+    init(
+        loop: TurnLoop, request: ChatRequest, cut: ContextCut?, model: @escaping TurnLoop.Model,
+        sink: EventSink
+    ) {
+        self.loop = loop
+        self.request = request
+        self.model = model
+        self.sink = sink
+        history = request.messages
+        outcome.cut = cut
+    }
+
+    func run() async throws -> TurnOutcome {
+        let toolBox = await ToolBox.open(loop.sources, limit: loop.limits.callTime, clock: loop.clock)
+        try await deliver(toolBox.notices.map(TurnEvent.notice))
+        let calls = CallRun(loop: loop, toolBox: toolBox, policy: loop.policy, sink: sink)
+        repeat {
+            outcome.rounds += 1
+            guard let answer = try await ask(offering: toolBox.descriptions) else { break }
+            outcome.answer = answer
+            outcome.usage = outcome.usage + answer.usage
+            outcome.isUnapproved = outcome.isUnapproved || answer.isUnapproved
+            outcome.hasUnfitApproval = outcome.hasUnfitApproval || answer.hasUnfitApproval
+            try await keep(
+                TurnMessage(answer.message, start: answer.start, finish: answer.finish, usage: answer.usage))
+            try await calls.show(doneBy: answer.message)
+            guard !answer.message.openCalls.isEmpty else { break }
+            try await answerCalls(of: answer, calls)
+            if Task.isCancelled { outcome.end = .stopped }
+        } while outcome.end.isOpen && !wasRefused
+        outcome.calls = calls.count
+        outcome.failedCalls = calls.failed
+        outcome.isUnapproved = outcome.isUnapproved || calls.isUnapproved
+        outcome.hasUnfitApproval = outcome.hasUnfitApproval || calls.hasUnfitApproval
+        return outcome
+    }
+
+    /// A filter held the answer back, so that there is nothing to go on with.
+    private var wasRefused: Bool { outcome.answer?.finish == .refused }
+
+    private func answerCalls(of answer: ChatAnswer, _ calls: CallRun) async throws {
+        let results: [ToolResult]
+        if wasRefused {
+            results = try await calls.turnDown(answer.message, CallWords.refused)
+        } else if outcome.rounds >= loop.limits.rounds, !Task.isCancelled {
+            outcome.end = .roundLimit
+            results = try await calls.turnDown(answer.message, CallWords.rounds(loop.limits.rounds))
+        } else {
+            results = try await calls.answer(answer.message)
+        }
+        try await keep(TurnMessage(Message(.tool, results.map(Message.Part.result))))
+    }
+}
+
+// MARK: One answer
+
+extension TurnRun {
+    /// The model's next answer, or nil when there is none; the outcome says why then.
+    private func ask(offering tools: [ToolDescription]) async throws -> ChatAnswer? {
+        var reader = loop.formatter.reader(after: history)
+        var partial = PartialAnswer()
+        do {
+            try Task.checkCancellation()
+            let request = try await fitted(tools)
+            try await deliver([.round(outcome.rounds)])
+            var answer = try await model(loop.formatter.request(request)) { [self] events in
+                let events = EventCoalescer.coalesce(reader.receive(events))
+                partial.receive(events)
+                try await stream(events)
+            }
+            try await deliver(reader.finish().map(TurnEvent.chat))
+            answer = loop.formatter.answer(answer, after: history)
+            answer.message = CallIdentity.distinct(answer.message)
+            if let reported = answer.usage.inputTokens {
+                estimate.learn(reported: reported, for: request)
+            }
+            if answer.usage.cost == nil { answer.usage.cost = loop.price?.cost(of: answer.usage) }
+            return answer
+        } catch {
+            if let emitFailure { throw emitFailure }
+            partial.receive(reader.finish())
+            try await keep(partial, endedBy: error)
+            return nil
+        }
+    }
+
+    /// What is sent: a history that is valid, with results of a bearable size, as much of it as fits.
+    private func fitted(_ tools: [ToolDescription]) async throws -> ChatRequest {
+        var request = request
+        request.tools = tools
+        request.messages = ResultTrim.trimmed(HistoryRepair.repaired(history), to: loop.limits.resultBytes)
+        guard let budget = loop.budget else { return request }
+        let fitted = try await budget.fit(request, after: outcome.cut, estimate: estimate)
+        outcome.cut = fitted.cut
+        if let notice = fitted.notice, lastNotice?.saysTheSame(as: notice) != true {
+            try await deliver([.context(notice)])
+        }
+        lastNotice = fitted.notice
+        return fitted.request
+    }
+
+    /// Keeps what has come of an answer that is not whole.
+    private func keep(_ partial: PartialAnswer, endedBy error: any Error) async throws {
+        let isStopped = Task.isCancelled || error is CancellationError
+        outcome.end = isStopped ? .stopped : .failed(AnyFailure(error))
+        var usage = partial.usage
+        if let known = usage, known.cost == nil { usage?.cost = loop.price?.cost(of: known) }
+        outcome.usage = outcome.usage + (usage ?? Usage())
+        let message = CallIdentity.distinct(partial.message)
+        guard !message.parts.isEmpty else { return }
+        try await keep(TurnMessage(message, isWhole: false, start: partial.start, usage: usage))
+        guard !message.openCalls.isEmpty else { return }
+        let calls = CallRun(loop: loop, toolBox: ToolBox(), policy: loop.policy, sink: sink)
+        let results = try await calls.turnDown(message, isStopped ? CallWords.stopped : CallWords.brokenOff)
+        try await keep(TurnMessage(Message(.tool, results.map(Message.Part.result))))
+    }
+}
+
+// MARK: Events
+
+extension TurnRun {
+    private func keep(_ message: TurnMessage) async throws {
+        history.append(message.message)
+        outcome.messages.append(message)
+        try await deliver([.message(message)])
+    }
+
+    /// Pieces of an answer; cancelling ends this at once.
+    private func stream(_ events: [ChatEvent]) async throws {
+        guard !events.isEmpty else { return }
+        do { try await sink.emit(events.map(TurnEvent.chat)) } catch {
+            if !Task.isCancelled, !(error is CancellationError) { emitFailure = error }
+            throw error
+        }
+    }
+
+    private func deliver(_ events: [TurnEvent]) async throws {
+        do { try await sink.deliver(events) } catch {
+            emitFailure = error
+            throw error
+        }
+    }
+}
+
+extension TurnOutcome.End {
+    /// Whether nothing has ended the turn yet.
+    fileprivate var isOpen: Bool {
+        if case .answered = self { true } else { false }
+    }
+}
+
+/// Puts together what has come of an answer, for the case that there is no more.
+struct PartialAnswer {
+    private(set) var start: ChatStart?
+    private(set) var usage: Usage?
+    private(set) var message = Message(.assistant, [])
+
+    mutating func receive(_ events: [ChatEvent]) {
+        for event in events { receive(event) }
+    }
+
+    private mutating func receive(_ event: ChatEvent) {
+        switch event {
+        case .began(let start): self.start = start
+        case .text(let more): append(text: more)
+        case .reasoning(let more): append(reasoning: more)
+        case .thought(let end): close(with: end)
+        case .refusal(let more): append(refusal: more)
+        case .call(let call): message.parts.append(.call(call))
+        case .malformedCall(let call): message.parts.append(.malformedCall(call))
+        case .result(let result): message.parts.append(.result(result))
+        case .usage(let usage): self.usage = usage
+        case .calling, .notice: break
+        }
+    }
+
+    // The last part is taken out before it grows: a second reference would make each piece copy the whole text.
+
+    private mutating func append(text more: String) {
+        guard case .text(var text)? = message.parts.last else { return message.parts.append(.text(more)) }
+        message.parts.removeLast()
+        text += more
+        message.parts.append(.text(text))
+    }
+
+    private mutating func append(reasoning more: String) {
+        guard case .reasoning(var thought)? = message.parts.last, !thought.isClosed else {
+            return message.parts.append(.reasoning(Reasoning(more)))
+        }
+        message.parts.removeLast()
+        thought.text += more
+        message.parts.append(.reasoning(thought))
+    }
+
+    /// What proves a thought goes with the text that came before it.
+    private mutating func close(with end: Reasoning) {
+        guard case .reasoning(var thought)? = message.parts.last, !thought.isClosed else {
+            return message.parts.append(.reasoning(end))
+        }
+        message.parts.removeLast()
+        (thought.signature, thought.sealed) = (end.signature, end.sealed)
+        message.parts.append(.reasoning(thought))
+    }
+
+    private mutating func append(refusal more: String) {
+        guard case .refusal(var text)? = message.parts.last else { return message.parts.append(.refusal(more)) }
+        message.parts.removeLast()
+        text += more
+        message.parts.append(.refusal(text))
+    }
+}
+
+extension Reasoning {
+    /// Whether it has ended, so that what comes next is another thought.
+    fileprivate var isClosed: Bool { signature != nil || sealed != nil }
+}

@@ -1,0 +1,137 @@
+import CSandboxKit
+import Capabilities
+import FileKit
+import Glibc
+import ProcessKit
+
+/// A command under rules of Landlock and a filter of system calls, with all that it needs while it runs.
+final class LandlockCall: Sendable {
+    /// What there is of devices: none that is anybody's.
+    private static let devices = ["null", "zero", "full", "random", "urandom"].map { "/dev/\($0)" }
+
+    let command: Command
+    private let rules: LandlockRules
+    private let scratch: ScratchFolder
+    /// It is open for as long as it takes to start there.
+    private let start: Folder?
+
+    /// - Parameters:
+    ///   - folder: the one to write in; nil for none.
+    ///   - start: nil for the root.
+    init(
+        _ words: [String], _ version: LandlockVersion, _ sandbox: Sandbox, _ mounts: [Mount], around folder: Folder?,
+        from start: Folder?, variables: [String: String]
+    ) throws(SandboxError) {
+        let seen = mounts.filter { $0.kind == .readable || $0.kind == .writable }.map(\.path)
+        if let start { try Self.check(start, seen) }
+        let rules = try LandlockRules(version)
+        let scratch = try ScratchFolder()
+        try rules.allow(mounts, around: folder)
+        try rules.allow(.write, at: scratch.path)
+        // Other processes are seen there, and what is in them is not: Landlock keeps it from who obeys other rules.
+        try rules.allow([.readFile, .list], at: "/proc")
+        for device in Self.devices { try rules.allow(.device, at: device) }
+        (self.rules, self.scratch, self.start) = (rules, scratch, start)
+
+        var inside = variables
+        (inside["HOME"], inside["TMPDIR"]) = (scratch.path, scratch.path)
+        inside["PATH"] = Self.path(variables["PATH"], seen)
+        var command = Command(
+            words[0], Array(words.dropFirst()), environment: CommandEnvironment(inside),
+            workingDirectory: start.map { "/proc/self/fd/\($0.descriptor.rawValue)" } ?? "/")
+        command.restriction = Command.Restriction(
+            ruleset: rules.descriptor.rawValue,
+            filter: try MemoryFile.filter(version.filter.union(sandbox.hasNetwork ? [] : .noNetwork)))
+        // No name space of processes ends with it.
+        command.endsDescendants = true
+        command.hasOwnSession = true
+        command.errors = .tail(limit: 4096)
+        CommandLimits.apply(to: &command)
+        self.command = command
+    }
+
+    /// The rules would let it start anywhere.
+    private static func check(_ start: Folder, _ seen: [AbsolutePath]) throws(SandboxError) {
+        let place = AbsolutePath(bytes: start.location)
+        guard seen.contains(where: place.lies) else {
+            throw SandboxError.notMade("the command is to start in \(PlainText.escape(place.text)), which is not in it")
+        }
+    }
+
+    /// The folders of programs that are in the sandbox: a shell gives up at a program that it finds and may not run.
+    private static func path(_ given: String?, _ seen: [AbsolutePath]) -> String? {
+        given.map { given in
+            let parts = given.split(separator: ":").filter { part in
+                // What is not there has no programs.
+                guard part.hasPrefix("/"), let place = try? Files.canonical(String(part)) else { return false }
+                return seen.contains(where: AbsolutePath(place).lies)
+            }
+            return parts.joined(separator: ":")
+        }
+    }
+
+    /// The exit code by which a shell tells that it cannot start a program, where that is the failure.
+    static func exitCode(ofUnstarted error: ProcessError) -> Int32? {
+        switch error.kind {
+        case .notFound: error.errno == ENOTDIR ? 126 : 127
+        case .notExecutable: 126
+        default: nil
+        }
+    }
+}
+
+/// A folder that a command has for itself while it runs, in the place of a home and of `/tmp`.
+///
+/// It is locked for as long as this value is there, so that one that a killed process has left behind is told from others.
+final class ScratchFolder: Sendable {
+    private static let above = "/tmp"
+    private static let prefix = "martlet-command-"
+
+    let path: String
+    private let descriptor: FileDescriptor
+
+    init() throws(SandboxError) {
+        var template = Array("\(Self.above)/\(Self.prefix)XXXXXX".utf8CString)
+        // For its owner alone, and nobody can foresee its name.
+        guard unsafe mkdtemp(&template) != nil else {
+            throw SandboxError.notMade("a folder in \(Self.above): \(MemoryFile.reason(errno))")
+        }
+        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let opened = Self.open(path)
+        guard opened >= 0 else {
+            let reason = MemoryFile.reason(errno)
+            unsafe rmdir(path)
+            throw SandboxError.notMade("\(path): \(reason)")
+        }
+        descriptor = FileDescriptor(owning: opened, path: path)
+        _ = flock(opened, LOCK_EX | LOCK_NB)
+    }
+
+    /// What a command has made so that it cannot be removed stays.
+    deinit {
+        _ = sandboxkit_remove_contents(descriptor.rawValue)
+        unsafe rmdir(path)
+    }
+
+    /// Removes those of processes that were killed.
+    static func removeLeftovers() {
+        // Without a list nothing is known of any.
+        guard let entries = try? Files.list(above) else { return }
+        for entry in entries where entry.kind == .directory && entry.name.hasPrefix(prefix) {
+            let path = "\(above)/\(entry.name)"
+            let opened = open(path)
+            guard opened >= 0 else { continue }
+            let folder = FileDescriptor(owning: opened, path: path)
+            var status = stat()
+            guard unsafe fstat(folder.rawValue, &status) == 0, status.st_uid == geteuid(),
+                flock(folder.rawValue, LOCK_EX | LOCK_NB) == 0
+            else { continue }
+            _ = sandboxkit_remove_contents(folder.rawValue)
+            unsafe rmdir(path)
+        }
+    }
+
+    private static func open(_ path: String) -> Int32 {
+        unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    }
+}
