@@ -121,6 +121,11 @@ let package = Package(
         .testTarget(
             name: "RightsTests",
             dependencies: testProducts + features.map { .product(name: $0, package: $0) }, path: "Tests/RightsTests"),
+        // What users and their scripts rely on, compared with lists that are checked in.
+        .testTarget(
+            name: "FrozenTests",
+            dependencies: testProducts + ["WorkspaceSupport"] + features.map { .product(name: $0, package: $0) },
+            path: "Tests/FrozenTests", exclude: ["Lists"]),
         .target(name: "WorkspaceSupport", dependencies: baseProducts, path: "Tests/Support"),
         .testTarget(
             name: "ArchitectureTests", dependencies: baseProducts + ["WorkspaceSupport"],

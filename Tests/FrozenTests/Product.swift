@@ -18,7 +18,7 @@ enum Product {
     static var person: Caller { .person(HeadlessInteraction()) }
 
     /// The product as `CommandLineProgram` composes it. Nothing is opened by that.
-    static func workbench(_ environment: [String: String] = environment) -> Workbench {
+    static func workbench(_ environment: [String: String] = Product.environment) -> Workbench {
         Workbench(
             name: "martlet", version: "1.0",
             features: [

@@ -4,9 +4,9 @@ import WorkspaceSupport
 struct SourceText {
     /// Below the root of the checkout.
     let path: String
-    /// Without comments. A string literal is its number in quotes: `case .noFile: "3"`.
+    /// Without comments. A string literal is its number in quotes: `case .noFile: "3"`. Before it are those that are in it.
     let code: String
-    /// By their numbers. An interpolation is `…`, and literals in it have numbers of their own.
+    /// By their numbers. An interpolation is `…`.
     let literals: [String]
 
     init(_ path: String) throws {
@@ -39,13 +39,13 @@ struct SourceText {
     }
 
     /// The literals whose numbers a pattern finds in a piece of the code.
-    func literals(in code: Substring, _ pattern: Regex<(Substring, Substring)> = /"(\d+)"/) -> [String] {
+    func texts(in code: Substring, _ pattern: Regex<(Substring, Substring)> = /"(\d+)"/) -> [String] {
         code.matches(of: pattern).compactMap { Int($0.output.1) }.map { literals[$0] }
     }
 
     /// The literals whose numbers a pattern finds anywhere in the code.
-    func literals(_ pattern: Regex<(Substring, Substring)>) -> [String] {
-        literals(in: code[...], pattern)
+    func texts(_ pattern: Regex<(Substring, Substring)>) -> [String] {
+        texts(in: code[...], pattern)
     }
 
     /// The code from the bracket that ends a match to the one that closes it.
@@ -76,19 +76,20 @@ private struct SourceReader {
     mutating func code(inInterpolation: Bool = false) -> [UInt8] {
         var code: [UInt8] = []
         var depth = 0
-        while let byte = byte(0) {
+        while let byte = peek() {
             switch byte {
-            case UInt8(ascii: "/") where self.byte(1) == UInt8(ascii: "/"):
-                while let next = self.byte(0), next != UInt8(ascii: "\n") { place += 1 }
+            case UInt8(ascii: "/") where peek(1) == UInt8(ascii: "/"):
+                while let next = peek(), next != UInt8(ascii: "\n") { place += 1 }
                 continue
-            case UInt8(ascii: "/") where self.byte(1) == UInt8(ascii: "*"):
-                while self.byte(0) != nil, !isNext("*/") { place += 1 }
+            case UInt8(ascii: "/") where peek(1) == UInt8(ascii: "*"):
+                while peek() != nil, !isNext("*/") { place += 1 }
                 place += 2
                 continue
             case UInt8(ascii: "\""), UInt8(ascii: "#"):
                 if let hashes = hashesOfLiteral {
-                    let number = literal(hashes)
-                    code += Array("\"\(number)\"".utf8)
+                    let first = literals.count
+                    let last = literal(hashes)
+                    for number in first...last { code += Array("\"\(number)\"".utf8) }
                     continue
                 }
             case UInt8(ascii: "("): depth += 1
@@ -106,7 +107,7 @@ private struct SourceReader {
         return code
     }
 
-    private func byte(_ offset: Int) -> UInt8? {
+    private func peek(_ offset: Int = 0) -> UInt8? {
         place + offset < bytes.count ? bytes[place + offset] : nil
     }
 
@@ -117,7 +118,7 @@ private struct SourceReader {
     /// How many number signs are before the quote that begins a literal here; nil where none begins.
     private var hashesOfLiteral: Int? {
         let hashes = bytes[place...].prefix { $0 == UInt8(ascii: "#") }.count
-        return byte(hashes) == UInt8(ascii: "\"") ? hashes : nil
+        return peek(hashes) == UInt8(ascii: "\"") ? hashes : nil
     }
 
     /// Reads a literal and gives its number.
@@ -128,7 +129,8 @@ private struct SourceReader {
         let end = String(repeating: "\"", count: quotes) + String(repeating: "#", count: hashes)
         let escape = "\\" + String(repeating: "#", count: hashes)
         var text: [UInt8] = []
-        while let byte = byte(0), !isNext(end) {
+        while let byte = peek() {
+            if byte == UInt8(ascii: "\""), isNext(end) { break }
             if byte == UInt8(ascii: "\\"), isNext(escape) {
                 place += 1 + hashes
                 text += escaped()
@@ -144,7 +146,7 @@ private struct SourceReader {
 
     /// What stands for the rest of an escape.
     private mutating func escaped() -> [UInt8] {
-        guard let byte = byte(0) else { return [] }
+        guard let byte = peek() else { return [] }
         place += 1
         switch byte {
         case UInt8(ascii: "("):
@@ -154,7 +156,7 @@ private struct SourceReader {
         case UInt8(ascii: "t"): return [UInt8(ascii: "\t")]
         // The line goes on in the next one.
         case UInt8(ascii: "\n"):
-            while self.byte(0) == UInt8(ascii: " ") { place += 1 }
+            while peek() == UInt8(ascii: " ") { place += 1 }
             return []
         default: return [byte]
         }
