@@ -97,6 +97,16 @@ public enum SettingRisk: String, Choice, Hashable {
     case sends
     /// It gives more rights than the person gave.
     case widens
+
+    /// Why a project's value needs trust, as the rest of a sentence that begins with the setting; nil where it needs none.
+    public var reason: String? {
+        switch self {
+        case .none: nil
+        case .runs: "names something to run"
+        case .sends: "decides where something is sent"
+        case .widens: "widens what is allowed"
+        }
+    }
 }
 
 /// A setting without its static type, as the catalogue and the documents see it.

@@ -8,6 +8,8 @@ public struct SettingsCatalogue: Sendable {
     private var root = Node()
     /// Features of this program that are not in this build, with the rest of a sentence that begins with the feature.
     public private(set) var absent: [String: String] = [:]
+    /// Variables with the prefix of settings that are not settings, and what each is for.
+    public private(set) var variables: [String: String] = [:]
 
     /// A place in the tree of keys: a setting, or a group of more.
     struct Node: Sendable {
@@ -52,6 +54,11 @@ public struct SettingsCatalogue: Sendable {
     public mutating func add(_ settings: [SettingDeclaration], of feature: String) {
         let prefix = feature.split(separator: ".").map(String.init)
         for setting in settings { add(setting.under(prefix)) }
+    }
+
+    /// Adds variables that a feature reads itself.
+    public mutating func add(variables: [String: String]) {
+        self.variables.merge(variables) { first, _ in first }
     }
 
     /// Lets `profiles.<name>` hold a server, its kind, and any setting that was added before.

@@ -133,11 +133,14 @@ public struct Manifest: Sendable {
     public let namespaces: [String]
     /// What its groups of commands are for, by their words joined by dots, where the feature's summary does not say it.
     public let groups: [String: String]
+    /// Environment variables with the prefix of settings that are not settings, such as one that holds a secret, and what
+    /// each is for.
+    public let variables: [String: String]
 
     public init(
         id: String, summary: String, version: String, provides: [Provision] = [], needs: [Need] = [],
         settings: [SettingDeclaration] = [], namespaces: [String]? = nil,
-        groups: [String: String] = [:]
+        groups: [String: String] = [:], variables: [String: String] = [:]
     ) {
         self.id = id
         self.summary = summary
@@ -147,6 +150,7 @@ public struct Manifest: Sendable {
         self.settings = settings
         self.namespaces = namespaces ?? [id]
         self.groups = groups
+        self.variables = variables
     }
 }
 
@@ -292,6 +296,7 @@ extension SettingsCatalogue {
         for entry in list {
             if let manifest = entry.type?.manifest {
                 add(manifest.settings, of: manifest.id)
+                add(variables: manifest.variables)
             } else {
                 addAbsent(entry.id, "is not in this build; \(entry.mend(in: list))")
             }

@@ -21,7 +21,8 @@ public struct AuthFeature: Feature {
             "auth.secret": "Keys and other secrets, kept encrypted on this machine",
             "auth.server": "The servers that you use, by names of yours",
             "auth.trust": "Certificates that you accepted for single servers",
-        ])
+        ],
+        variables: [PassphraseSources.variable: "The passphrase of the vault"])
 
     private let settings: FeatureSettings
 

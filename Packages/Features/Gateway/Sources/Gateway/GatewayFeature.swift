@@ -27,7 +27,8 @@ public struct GatewayFeature: Feature {
             "gateway.project": "Folders in which a gateway's models may work",
             "gateway.session": "Conversations that a gateway keeps",
             "gateway.token": "What programs have to show that use the gateway",
-        ])
+        ],
+        variables: [GatewayToken.variable: "The owner's token, instead of the one that is kept"])
 
     private let settings: FeatureSettings
 

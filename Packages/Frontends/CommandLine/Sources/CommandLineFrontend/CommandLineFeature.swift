@@ -28,12 +28,41 @@ struct CommandLineFeature: Feature {
     }
 
     private static let help = Action(
-        "help", "Show help for a command", .reads,
-        .argument("command", "The command's words", as: [String].self)
+        "help", "Show help for a command, or for settings", .reads,
+        .argument("command", "The command's words; or settings, and the key of one", as: [String].self)
     ) { context, words in
-        try helpText(words, context.host, width: width(context.host), isExact: true)
+        if words.first == settingsTopic {
+            return try settingsText(words.dropFirst(), context.host, width: width(context.host))
+        }
+        return try helpText(words, context.host, width: width(context.host), isExact: true)
     }
     .always().instant()
+    .example("martlet help run install", "One command")
+    .example("martlet help settings chat.model", "One setting: its value, default and variable")
+
+    /// The word after `help` that means settings and not a command.
+    static let settingsTopic = "settings"
+
+    private static func settingsText(_ words: ArraySlice<String>, _ host: Host, width: Int?) throws -> String {
+        let page = HelpPage(program: host.name, width: width)
+        guard let key = words.first else { return page.settings(host.catalogue.declarations) }
+        if let more = words.dropFirst().first {
+            throw ArgumentsFailure(
+                action: "help", problems: [ValueError("unexpected argument \(more.quotedForMessage)")])
+        }
+        let path = key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        if let declaration = host.catalogue.declaration(of: path) {
+            let entry = host.settings[path]
+            let value = entry?.value ?? declaration.standard
+            return page.setting(
+                declaration,
+                now: (
+                    value.isNull ? "not set" : value.string ?? value.text(), (entry?.origin ?? .builtIn).words
+                ), trust: declaration.risk.reason)
+        }
+        guard host.catalogue.isGroup(path) else { throw UsageError.unknownSetting(key, host.catalogue.unknown(path)) }
+        return page.settings(host.catalogue.declarations.filter { $0.key.starts(with: path) })
+    }
 
     /// The width of the terminal that results go to, or of the one behind another descriptor; nil when they go elsewhere.
     static func width(_ host: Host, of descriptor: Int32 = 1) -> Int? {

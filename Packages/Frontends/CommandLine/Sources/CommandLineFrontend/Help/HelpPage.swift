@@ -1,6 +1,7 @@
 import Capabilities
 import JSON
 import Registry
+import Settings
 import TerminalKit
 
 /// Help for the program, a group or an action, made from declarations alone.
@@ -79,6 +80,52 @@ struct HelpPage {
         return lines
     }
 
+    // MARK: Settings
+
+    /// All settings with their defaults, or those below a key.
+    func settings(_ declarations: [SettingDeclaration]) -> String {
+        var lines = wrapped("The settings of this build, with their defaults") + [""]
+        lines += usage("\(program) config set <key> <value> [--project]")
+        var rest = declarations[...]
+        while let first = rest.first?.key.first {
+            let group = rest.prefix { $0.key.first == first }
+            rest = rest.dropFirst(group.count)
+            lines += section(
+                first, group.map { ("\($0.name) <\(Usage.kind($0.schema))>", $0.summary + $0.defaultNote) })
+        }
+        lines += wrapped(
+            "'\(program) help settings <key>' explains one setting, and '\(program) config show' lists those that are set."
+        )
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// One setting: what it is for, what it may be, and how to set it.
+    ///
+    /// - Parameter trust: why a project's value needs trust, as the rest of a sentence; nil where it needs none.
+    func setting(_ declaration: SettingDeclaration, now: (value: String, origin: String), trust: String?) -> String {
+        let (name, kind) = (declaration.name, Usage.kind(declaration.schema))
+        let variable = SettingsVariables.name(of: declaration.key)
+        var lines = wrapped("\(name): \(declaration.summary)") + [""]
+        var facts = [
+            ("Value", kind), ("Default", declaration.defaultText ?? "none"), ("Now", "\(now.value) (\(now.origin))"),
+            ("Variable", variable),
+        ]
+        if let flag = declaration.flag { facts.append(("Option", "--\(flag), for every command")) }
+        if declaration.joinsLayers { facts.append(("Files", "each settings file adds to the list")) }
+        if let trust {
+            facts.append(("Trust", "a project's value is used after '\(program) config trust': it \(trust)"))
+        }
+        lines += section("Facts", facts)
+        lines += section(
+            "Set it",
+            [
+                ("\(program) config set \(name) <\(kind)>", "For you; --project sets it for the project"),
+                ("\(program) … --set \(name)=<\(kind)>", "For one command"),
+                ("\(variable)=<\(kind)> \(program) …", "For one command, or everything that a shell starts"),
+            ])
+        return lines.dropLast().joined(separator: "\n") + "\n"
+    }
+
     // MARK: Layout
 
     /// Where lines end; what goes elsewhere than to a terminal is still read by people.
@@ -121,6 +168,18 @@ struct HelpPage {
             (number == 0 ? first : next) + line
         }
     }
+}
+
+extension SettingDeclaration {
+    fileprivate var name: String { key.joined(separator: ".") }
+
+    /// The default as a person would type it; nil where there is none.
+    fileprivate var defaultText: String? {
+        if standard.isNull || standard.array?.isEmpty == true || standard.object?.isEmpty == true { return nil }
+        return standard.string ?? standard.text()
+    }
+
+    fileprivate var defaultNote: String { defaultText.map { " [default: \($0)]" } ?? "" }
 }
 
 /// The short forms in which parameters are shown: `<city>`, `[hosts]…`, `--units <metric|imperial>`.
@@ -173,7 +232,7 @@ enum Usage {
         return text
     }
 
-    private static func kind(_ schema: Schema) -> String {
+    static func kind(_ schema: Schema) -> String {
         switch (schema.element ?? schema).unwrapped {
         case .choice(let names): names.joined(separator: "|")
         case .integer(let range?) where range.upperBound == .max: "number from \(range.lowerBound)"

@@ -1,5 +1,6 @@
 import Capabilities
 import Registry
+import Settings
 
 /// The manual page, in the man macros that every `man` understands.
 enum ManPage {
@@ -15,13 +16,19 @@ enum ManPage {
             lines += [".SS \(escaped(Usage.line(action, program: name)))", escaped(action.summary + ".")]
             if !action.details.isEmpty { lines += [".PP", escaped(action.details)] }
             lines += entries(action.parameters)
+            lines += action.examples.flatMap(entry(of:))
             for question in action.questions {
                 lines += [".TP", ".B \(escaped("--answers " + question.id))", escaped(question.summary)]
             }
         }
         lines += [".SH OPTIONS"] + entries(SettingOption.everyOption(host))
-        lines += [".SH EXIT STATUS"]
-        for (code, meaning) in exitCodes { lines += [".TP", ".B \(code)", escaped(meaning)] }
+        lines += [".SH EXAMPLES"]
+        for action in host.composition.registry.actions.all.sorted(by: { $0.id < $1.id }) {
+            if action.isDefault || action.alias != nil { lines += action.examples.prefix(2).flatMap(entry(of:)) }
+        }
+        lines += [".SH FILES"] + terms(files(name))
+        lines += [".SH ENVIRONMENT"] + terms(variables(host))
+        lines += [".SH EXIT STATUS"] + terms(exitCodes.map { (String($0), $1) })
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -37,6 +44,40 @@ enum ManPage {
         (ExitCode.interrupted.rawValue, "Interrupted"),
         (ExitCode.terminated.rawValue, "Terminated"),
     ]
+
+    private static func files(_ name: String) -> [(String, String)] {
+        [
+            ("~/.config/\(name)/config.json", "Your settings; or below $XDG_CONFIG_HOME"),
+            (
+                ".martlet/config.json",
+                "The settings of a project, in its folder; some are used only after '\(name) config trust'"
+            ),
+            (".martlet/bundles/", "The bundles of a project, which '\(name) run NAME' finds"),
+            ("~/.local/share/\(name)/", "Conversations, secrets, runs; or below $XDG_DATA_HOME"),
+            ("~/.local/state/\(name)/", "Logs, locks, what you trust; or below $XDG_STATE_HOME"),
+            ("~/.cache/\(name)/", "What can be fetched again; or below $XDG_CACHE_HOME"),
+        ]
+    }
+
+    private static func variables(_ host: Host) -> [(String, String)] {
+        let setting = SettingsVariables.name(of: ["KEY"])
+        let own = host.catalogue.variables.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        return own + [
+            (setting, "A setting: its key in capitals, with _ for . and -; '\(host.name) help settings' lists them"),
+            ("MARTLET_INPUT_NAME", "The input NAME of a bundle that is run"),
+            ("*_API_KEY", "The key of a model vendor, such as OPENAI_API_KEY"),
+            ("NO_COLOR, CLICOLOR_FORCE", "Colours off, or on where output is no terminal"),
+            ("VISUAL, EDITOR", "The editor of '\(host.name) config edit'"),
+        ]
+    }
+
+    private static func terms(_ rows: [(String, String)]) -> [String] {
+        rows.flatMap { [".TP", ".B \(escaped($0))", escaped($1)] }
+    }
+
+    private static func entry(of example: Action.Example) -> [String] {
+        [".TP", ".B \(escaped(example.command))", escaped(example.summary)]
+    }
 
     private static func entries(_ parameters: [ParameterDeclaration]) -> [String] {
         parameters.flatMap { parameter in

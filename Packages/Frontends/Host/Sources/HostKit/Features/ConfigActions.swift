@@ -61,8 +61,8 @@ enum ConfigActions {
         }
         let file = try SettingsFile(host.locations, isProject: project)
         try await file.edit { document throws(JSONError) in try document.setting(path, to: json) }
-        if project, declaration.risk != .none {
-            context.notice("\(key) is used only after 'martlet config trust', because it \(declaration.risk.words)")
+        if project, let reason = declaration.risk.reason {
+            context.notice("\(key) is used only after 'martlet config trust', because it \(reason)")
         }
         return Written(file: file.path, key: key, value: json)
     }
@@ -142,18 +142,6 @@ enum ConfigActions {
     }
     .byName()
     .always()
-}
-
-extension SettingRisk {
-    /// The rest of a sentence that begins with the setting.
-    fileprivate var words: String {
-        switch self {
-        case .none: "is harmless"
-        case .runs: "names something to run"
-        case .sends: "decides where something is sent"
-        case .widens: "widens what is allowed"
-        }
-    }
 }
 
 /// A key as a person types it.

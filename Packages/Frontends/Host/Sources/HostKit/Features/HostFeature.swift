@@ -16,7 +16,8 @@ public struct HostFeature: Feature {
         groups: [
             "access": "Look at who may do what",
             "config": "Look at and change the settings", "data": "Look after what is kept on this machine",
-        ])
+        ],
+        variables: [SettingsLoader.homeVariable: "The folder for everything that is kept, instead of those of XDG"])
 
     public init(_ settings: FeatureSettings) {}
 

@@ -13,9 +13,6 @@ struct SettingsLoader {
     static let projectFolder = ".martlet"
     /// Moves everything that is ours into one folder.
     static let homeVariable = "MARTLET_HOME"
-    /// Variables with our prefix that are no settings: where everything lies, and what opens the vault and the gateway,
-    /// which must not turn up among settings.
-    static let reserved: Set<String> = [homeVariable, "MARTLET_PASSPHRASE", "MARTLET_GATEWAY_TOKEN"]
     /// What variables begin with that give a bundle its inputs.
     private static let inputPrefix = "MARTLET_INPUT_"
 
@@ -65,7 +62,8 @@ struct SettingsLoader {
         }
         let inputs = environment.keys.filter { $0.hasPrefix(Self.inputPrefix) }
         let variables = SettingsVariables(
-            environment: environment, catalogue: catalogue, reserved: Self.reserved.union(inputs))
+            environment: environment, catalogue: catalogue,
+            reserved: Set(catalogue.variables.keys).union(inputs).union([Self.homeVariable]))
         var overrides = variables.layers
         found += variables.problems
         for flag in flags {
