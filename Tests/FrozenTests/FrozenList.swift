@@ -8,7 +8,7 @@ import Testing
 struct FrozenList {
     static let refreshCommand = "MARTLET_TEST_REFRESH=1 swift test --filter FrozenTests"
 
-    private static let isRefreshing = Environment.snapshot()["MARTLET_TEST_REFRESH"] == "1"
+    static let isRefreshing = Environment.snapshot()["MARTLET_TEST_REFRESH"] == "1"
     private static let folder = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/Lists"
     /// The most lines of a difference that are shown.
     private static let limit = 100

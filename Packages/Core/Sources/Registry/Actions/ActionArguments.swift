@@ -25,11 +25,14 @@ public protocol ActionArguments: Sendable {
 }
 
 extension ActionArguments {
-    /// Binds a parameter to the property that gets its value.
+    /// Binds a parameter to the property that gets its value. The key path is not made before a value is read: every
+    /// command makes all bindings, to know the declarations.
     public static func bind<Value>(
-        _ property: WritableKeyPath<Self, Value> & Sendable, _ parameter: Parameter<Value>
+        _ property: @autoclosure @escaping @Sendable () -> WritableKeyPath<Self, Value>, _ parameter: Parameter<Value>
     ) -> ArgumentBinding<Self> {
-        ArgumentBinding(property, parameter)
+        ArgumentBinding(declaration: parameter.declaration) { (arguments, given) throws(ValueError) in
+            arguments[keyPath: property()] = try parameter.value(in: given)
+        }
     }
 
     /// Reads what was given.
@@ -43,11 +46,4 @@ extension ActionArguments {
 public struct ArgumentBinding<Arguments>: Sendable {
     let declaration: ParameterDeclaration
     fileprivate let set: @Sendable (inout Arguments, JSONObject) throws(ValueError) -> Void
-
-    fileprivate init<Value>(_ property: WritableKeyPath<Arguments, Value> & Sendable, _ parameter: Parameter<Value>) {
-        declaration = parameter.declaration
-        set = { (arguments, given) throws(ValueError) in
-            arguments[keyPath: property] = try parameter.value(in: given)
-        }
-    }
 }
